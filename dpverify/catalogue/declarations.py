@@ -138,7 +138,7 @@ class Constructor:
         faults = [
             f"{self.name}: {self._missing(known)}"
             for known in self.fields
-            if known.required and around.union(stated).isdisjoint(known.keys)
+            if known.wanted(stated) and around.union(stated).isdisjoint(known.keys)
         ]
         for known in (*self.fields, *OF_A_PART):
             for key in (key for key in known.keys if key in stated):

@@ -58,6 +58,7 @@ from dpverify.trusted.kernel.model import (
     RecordSums,
     Sampled,
     Selection,
+    SmoothSensitivity,
     Stream,
     Sum,
     Summand,
@@ -313,7 +314,7 @@ class Mechanisms:
         elif sensitivity is None and mechanism is not None and _moves(mechanism):
             sensitivity = ONE
             self.unstated.append(notes.place(where))
-        self._zero(notes.place(where), sensitivity, query)
+        self._zero(notes.place(where), mechanism, sensitivity, query)
         if getattr(mechanism, "neighbours", "") in ONE_WAY:
             table.fault(
                 'neighbours: "increasing" and "decreasing" are for one order of the data alone, and a part wants both. Use "monotone".'
@@ -338,8 +339,10 @@ class Mechanisms:
             table.fault(f"query {error}")
             return None, None
 
-    def _zero(self, place: str, sensitivity: Expr | None, query: Query | None) -> None:
+    def _zero(self, place: str, mechanism: Mechanism | None, sensitivity: Expr | None, query: Query | None) -> None:
         """Note that nothing moves."""
+        if isinstance(mechanism, SmoothSensitivity):  # the scale does
+            return
         if sensitivity == ZERO or (query is not None and not any(entry for row in query.rows for entry in row)):
             self.notes.append(notes.zero(place))
 

@@ -360,7 +360,7 @@ class _Reader(Mechanisms):
             sensitivity = query = sums = None
         elif not (table.has("sensitivity") and sensitivity is None) and not (table.has("query") and query is None and sums is None):
             mechanism, sensitivity = self.with_sensitivity(table, mechanism, sensitivity, query or sums, adjacency)
-        self._zero("", sensitivity, query)
+        self._zero("", mechanism, sensitivity, query)
         if len(self.faults) > before:
             return None
         claim = Claim(

@@ -25,7 +25,7 @@ from dpverify.samplers.walked import Walking
 from dpverify.search.additive.mixtures import scale_of
 from dpverify.search.numeric import kinks_of, number, vectorised
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, format_expr, mul, num, substitute
-from dpverify.trusted.kernel.model import Mixture, Product, Radial, Staircase, Sum, Translation, on_integers
+from dpverify.trusted.kernel.model import Mixture, Product, Radial, SmoothSensitivity, Staircase, Sum, Translation, on_integers
 from dpverify.trusted.language.logarithms import neg_log
 
 Additive = Radial | Mixture | Product | Translation | Staircase
@@ -75,6 +75,21 @@ def summed(mechanism: Sum, grid: Grid | None) -> Law:
         return there + added if grid is None else grid.rounded(there, added)
 
     return Law(1, 1, draw, (*told, ending(grid)), (0,))
+
+
+def scaled(mechanism: SmoothSensitivity, grid: Grid | None, walk: Walking | None = None) -> Law:
+    """The law of a true answer with noise at a scale that is given beside it."""
+    noise = mechanism.noise
+    law = summed(noise, None) if isinstance(noise, Sum) else additive(noise, None, walk)
+
+    def draw(answers: Sequence[Any], size: int, rng: Generator) -> Array:
+        there, scale = floats(answers)
+        if not scale > 0:
+            raise DataError(f"data = {list(answers)} is not an answer and its scale, which is positive.")
+        added = scale * law.draw([0], size, rng)
+        return there + added if grid is None else grid.rounded(there, added)
+
+    return Law(2, 1, draw, (*law.told[:-1], "times the scale", ending(grid)), (0, 1))
 
 
 def _columns(law: Noise, count: int) -> Noise:

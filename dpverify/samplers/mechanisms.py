@@ -16,7 +16,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from dpverify.errors import DataError, NoSampler
-from dpverify.samplers.additive import additive, summed
+from dpverify.samplers.additive import additive, scaled, summed
 from dpverify.samplers.comparisons import of_keys, of_noisy_max, of_stream, of_threshold
 from dpverify.samplers.correlated import correlated
 from dpverify.samplers.grids import Grid
@@ -51,6 +51,7 @@ from dpverify.trusted.kernel.model import (
     Repeat,
     Sampled,
     Shuffle,
+    SmoothSensitivity,
     Space,
     Staircase,
     Stream,
@@ -139,6 +140,8 @@ def _law(mechanism: Mechanism, grid: Grid | None, walk: Walking | None) -> Law:
         return additive(mechanism, grid, walk)
     if isinstance(mechanism, Sum):
         return summed(mechanism, grid)
+    if isinstance(mechanism, SmoothSensitivity):
+        return scaled(mechanism, grid, walk)
     if isinstance(mechanism, Table | Exponential):
         return of_rows(mechanism)
     if isinstance(mechanism, KaryResponse):

@@ -29,6 +29,7 @@ from dpverify.trusted.kernel.model import (
     Radial,
     Sampled,
     Shuffle,
+    SmoothSensitivity,
     Space,
     Staircase,
     Stream,
@@ -115,6 +116,10 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
         case CorrelatedNoise():
             alone = "Gaussian noise loses more than any epsilon at times, correlated or not. Claim a delta."
             proposal.reasons += [alone] * (claim.delta == ZERO)
+        case SmoothSensitivity():
+            from dpverify.search.additive import smooth
+
+            proposal.extend(smooth.propose, claim, digits)
         case Guarantee():
             from dpverify.search.composition import stated_epsilon
 

@@ -76,6 +76,7 @@ TIGHT = {
     "shuffle": shuffled_epsilon(),
     "noisy_keys": 1 / 2 + 2 * math.log1p(-1e-5),  # of the noise at the delta: a new key has less
     "correlated_noise": correlated_epsilon(),
+    "smooth_sensitivity": 2 * math.acosh(math.cosh(1 / 10) + (1 / 4) ** 2 * math.exp(-1 / 10) / 6) + 1 / 10,  # theory#smooth-power
     "space": math.log(6),  # the middle of three points: 3/4 for it, and 3/4 e^-epsilon for each of the others (theory#weighted-packing)
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from dpverify.catalogue.checks import free_symbols, great_counts, words
-from dpverify.catalogue.kinds import combinators, correlated, finite, named, noise, selection, spaces, stated, streams, sums
+from dpverify.catalogue.kinds import combinators, correlated, finite, named, noise, selection, smooth, spaces, stated, streams, sums
 from dpverify.catalogue.kinds.fields import PART, PARTS, Field
 from dpverify.catalogue.kinds.kind import Kind, Starter
 from dpverify.catalogue.toml import Fault, Fields
@@ -18,7 +18,7 @@ from dpverify.trusted.kernel.expr import ONE, Expr, call
 from dpverify.trusted.kernel.model import Claim, Domain, Mechanism, kind_of
 from dpverify.trusted.kernel.well_formed import of_mechanism
 
-FAMILIES: Final = (noise, sums, finite, selection, streams, correlated, stated, spaces, combinators)
+FAMILIES: Final = (noise, sums, finite, selection, streams, correlated, smooth, stated, spaces, combinators)
 KINDS: Final[Mapping[str, Kind]] = {kind.name: kind for family in FAMILIES for kind in vars(family).values() if isinstance(kind, Kind)}
 """Every kind by its name."""
 if undeclared := model.KINDS.keys() ^ KINDS.keys():
@@ -88,7 +88,7 @@ def _read(field: Field, table: Fields, values: Mapping[str, Any]) -> Any:
     if field.log:
         key = table.one_of(field.keys)
         return field.value.fallback if key is None else _under(key, field, table)
-    if field.required:
+    if field.wanted(table.data):
         return table.need(field.name, field.value.read, field.value.fallback)
     if field.unless is not None and values[field.unless[0]] != field.unless[1]:
         return table.need(field.name, field.value.read, field.default)

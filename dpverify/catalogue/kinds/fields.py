@@ -5,7 +5,7 @@ A key that several kinds have is one object here, so that it means the same in a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any, Final, NamedTuple
 
 from dpverify.catalogue.kinds.processes import read_covariance, read_differences, read_evaluations
@@ -59,7 +59,8 @@ class Value(NamedTuple):
 class Field(NamedTuple):
     """A key of a mechanism's table, and the argument of this name in Python.
 
-    default: what holds where it is left out. unless: a key and the value of it without which this one may not be left out.
+    default: what holds where it is left out. unless: a key and the value of it without which this one may not be left out. beside: a key
+    beside which it may be left out, and nowhere else.
     log: it may be given by its logarithm instead, under log_NAME, which means this.
     """
 
@@ -68,6 +69,7 @@ class Field(NamedTuple):
     meaning: str
     default: Any = REQUIRED
     unless: tuple[str, Any] | None = None
+    beside: str = ""
     examples: tuple[Any, ...] = ()
     log: str = ""
     log_examples: tuple[Any, ...] = ()
@@ -80,6 +82,10 @@ class Field(NamedTuple):
     def required(self) -> bool:
         """Whether it must be there."""
         return self.default is REQUIRED
+
+    def wanted(self, given: Container[str]) -> bool:
+        """Whether it must be there, beside the keys that are given."""
+        return self.required or bool(self.beside and self.beside not in given)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -249,9 +255,25 @@ INTEGERS: Final = Field("integers", BOOLEAN, "Whether the noise lives on the int
 OUTPUT: Final = Field(
     "output",
     INTERVAL._replace(schema={key: value for key, value in INTERVAL.schema.items() if key != "$comment"}),
-    'The interval of outputs, [low, high]. "inf" and "-inf" are infinite ends.',
+    'The interval of outputs, [low, high]. "inf" and "-inf" are infinite ends. The whole line beside scale_bound.',
+    default=None,
+    beside="scale_bound",
 )
-INPUT: Final = Field("input", FINITE, "The interval of inputs theta, [low, high], both finite.")
+INPUT: Final = Field(
+    "input",
+    FINITE,
+    "The interval of inputs theta, [low, high], both finite. Beside scale_bound it may be left out and changes nothing: scales may be as "
+    "small as they like.",
+    default=None,
+    beside="scale_bound",
+)
+SCALE_BOUND: Final = Field(
+    "scale_bound",
+    NUMBER,
+    "By how much the logarithm of the scale S(x) moves at most between neighbours: S(x) <= exp(scale_bound) S(x'). With it a kernel is "
+    "noise on theta, of this density at the scale 1: a density of y - theta.",
+    examples=("1/10",),
+)
 
 # -- finite mechanisms -----------------------------------------------------------------------------------------
 
@@ -358,9 +380,8 @@ _TELLS: Final = Value(
 
 
 NOISE: Final = Field("noise", A_NOISE, "The noise of each answer, independent and alike: a table like [mechanism], of noise on one number.")
-CANDIDATES: Final = Field(
-    "candidates", NUMBER, "How many answers there are, a positive integer or an expression in parameters."
-)
+SCALED_NOISE: Final = Field("noise", A_NOISE, "Z of q(x) + S(x) Z, a table like [mechanism], of noise on one number.")
+CANDIDATES: Final = Field("candidates", NUMBER, "How many answers there are, a positive integer or an expression in parameters.")
 NEIGHBOURS: Final = Field(
     "neighbours",
     Value(read_choice(WORDS), {"enum": list(WORDS)}, exact=False),
@@ -393,9 +414,7 @@ QUERY_NOISE: Final = Field("query_noise", A_NOISE, "The noise of each answer. An
 THRESHOLD: Final = Field("threshold", NUMBER, numbers("What answers are compared with, public. 0 where it is left out."), default=ZERO)
 LEAST_TOLD: Final = Field("threshold", NUMBER, numbers("The least noisy count that is told, public."))
 KEYS: Final = Field("keys", NUMBER, "How many keys one record has at most: an integer. 1 where it is left out.", default=ONE)
-QUERIES: Final = Field(
-    "queries", NUMBER, "How many answers are asked for at most: an integer or an expression in parameters."
-)
+QUERIES: Final = Field("queries", NUMBER, "How many answers are asked for at most: an integer or an expression in parameters.")
 POSITIVES: Final = Field(
     "positives",
     Value(_read_positives, {"anyOf": [{"enum": [UNLIMITED]}, _NUMBER]}, words=(UNLIMITED,)),

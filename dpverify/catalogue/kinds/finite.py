@@ -9,10 +9,11 @@ from typing import Final
 
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
+from dpverify.catalogue.kinds.smooth import of_kernel
 from dpverify.catalogue.toml import Fields, shorten
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Sym, add, call, div, mul, neg, num, power, sub, symbols
-from dpverify.trusted.kernel.model import Domain, Exponential, KaryResponse, Kernel, NoisyMax, Table, Translation
+from dpverify.trusted.kernel.model import Domain, Exponential, KaryResponse, Kernel, NoisyMax, SmoothSensitivity, Table, Translation
 
 LISTED: Final = "which inputs are neighbours is the mechanism's `adjacent`. Leave sensitivity out."
 
@@ -64,6 +65,14 @@ KARY_RESPONSE = Kind(
 # -- a density that depends on a number --------------------------------------------------------------------------
 
 
+def _kernel(_: Kind, table: Fields, values: Values) -> Kernel | SmoothSensitivity | None:
+    """Of its own interval of outputs and of inputs; of neither where the scale depends on the data."""
+    if table.has(fields.SCALE_BOUND.name):
+        return of_kernel(table, values)
+    own = values["density"], values["output"], values["input"]
+    return None if None in own else Kernel(*own)
+
+
 def _thetas(_: Kernel, moved: str) -> str:
     return f"inputs theta at most {moved} apart" if moved else "every two inputs"
 
@@ -71,7 +80,9 @@ def _thetas(_: Kernel, moved: str) -> str:
 KERNEL = Kind(
     model=Kernel,
     what="A density in the output y and the input theta, its normaliser written out.",
-    fields=(fields.DENSITY, fields.OUTPUT, fields.INPUT),
+    fields=(fields.DENSITY, fields.OUTPUT, fields.INPUT, fields.SCALE_BOUND.optional()),
+    conditions={"if": {"not": {"required": ["scale_bound"]}}, "then": {"required": ["output", "input"]}},
+    build=_kernel,
     formula=law("finite.kernel"),
     plain=itself,
     neighbours=_thetas,

@@ -20,7 +20,7 @@ from dpverify.search.composition import plans as building
 from dpverify.search.composition import shuffling as shuffles
 from dpverify.search.composition.combination import shared
 from dpverify.search.composition.plans import COMPOSITIONS, Plan
-from dpverify.search.curves import every_shift, sums
+from dpverify.search.curves import every_shift, smooth_curve, sums
 from dpverify.search.finite import finite_rows, kernel_pair
 from dpverify.search.kinds import curve_rules
 from dpverify.search.later import Later
@@ -57,6 +57,7 @@ from dpverify.trusted.kernel.model import (
     Radial,
     Selection,
     Shuffle,
+    SmoothSensitivity,
     Stream,
     Subsample,
     Sum,
@@ -609,6 +610,11 @@ def _single(run: Run, target: Target) -> Plan:
         if not certainly_le(run.factor, ONE):
             return _group(run, target)
         return noisy_keys.plan(run, target.epsilon, target.delta or target.guess, lambda noises: _plan(noises, target))
+    if isinstance(mechanism, SmoothSensitivity):
+        if not certainly_le(run.factor, ONE):
+            return _group(run, target)
+        with suppress(DpverifyError):
+            return smooth_curve.plan(run, target.epsilon, target.delta or target.guess, target.inside)
     if _has_coordinates(run):
         with suppress(DpverifyError):
             return _in_coordinates(run, target)

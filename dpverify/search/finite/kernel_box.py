@@ -52,7 +52,7 @@ STEPS: Final = tuple(
 """The directions that a maximum is looked for along."""
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """Where outputs are: in the region itself, or beyond it along a ray, in a coordinate of some rate; with the loss there."""
 
     region: Polytope
@@ -67,7 +67,7 @@ class Best(NamedTuple):
     rounded: whether the point is of few digits without being less than the best.
     """
 
-    place: _Place
+    place: Place
     point: Vector
     loss: Expr
     cell: Polytope
@@ -108,7 +108,7 @@ def _steps(claim: Claim, digits: int, shown: Any) -> list[dict[str, Any]]:
         if lower is not None:
             steps.append({"rule": kernel_point.NAME, "evidence": lower})
         ends = {"reach": [str(end) for end in seen.reach]} if seen.space.rays else {}
-        for target in _targets(claim, seen.best, digits) if seen.bounded else ():
+        for target in targets(claim, seen.best, digits) if seen.bounded else ():
             trees = _trees(unasked(claim), digits, target)
             if trees is not None:
                 found = {"value": format_expr(target), **trees, **ends}
@@ -122,7 +122,7 @@ class _Seen(NamedTuple):
 
     space: Losses
     reach: tuple[Fraction, Fraction]
-    places: list[_Place]
+    places: list[Place]
     best: Best
 
     @property
@@ -136,9 +136,9 @@ def _seen(claim: Claim, digits: int) -> _Seen | Mapping[str, Any]:
     """What is seen of a kernel at the working precision; evidence of an event that only one input can give, where there is one."""
     reach = _reach(claim)
     space = losses(claim, reach)
-    beyond = [place for ray in space.rays if (place := _beyond(space, ray)) is not None]
-    places = [_Place(space.region, space.loss), *beyond]
-    return _supports(claim, space) or _endless(claim, space) or _Seen(space, reach, places, _greatest(places, digits))
+    outside = [place for ray in space.rays if (place := beyond(space, ray)) is not None]
+    places = [Place(space.region, space.loss), *outside]
+    return _supports(claim, space) or _endless(claim, space) or _Seen(space, reach, places, greatest_of(places, digits))
 
 
 @lru_cache(maxsize=64)
@@ -149,7 +149,7 @@ def _trees(claim: Claim, digits: int, target: Expr) -> dict[str, Any] | None:
         return None
     trees: list[list[Any]] = []
     for place in seen.places:
-        tree = _Builder(place, target, seen.best.point if seen.best.place == place else _middle(place.region), digits).tree()
+        tree = _Builder(place, target, seen.best.point if seen.best.place == place else middle_of(place.region), digits).tree()
         if tree is None:
             return None
         trees.append(tree)
@@ -166,12 +166,12 @@ def _reach(claim: Claim) -> tuple[Fraction, Fraction]:
     start, stop = min(exact(low.floor().mid()), Fraction(0)), max(exact(high.ceil().mid()), Fraction(0))
     for far in (1, 4, 16, 64):
         space = losses(claim, (start - far, stop + far))
-        if all(_beyond(space, ray) is not None for ray in space.rays):
+        if all(beyond(space, ray) is not None for ray in space.rays):
             break
     return start - far, stop + far
 
 
-def _beyond(space: Losses, ray: Vector) -> _Place | None:
+def beyond(space: Losses, ray: Vector) -> Place | None:
     """What is beyond the region along a ray, in a coordinate in which the loss is bounded; None where none is found."""
     start = space.region.box[0][ray[0] > 0]
     edge = Polytope(tuple(v for v in space.region.vertices if v[0] == start), space.region.planes)
@@ -181,8 +181,8 @@ def _beyond(space: Losses, ray: Vector) -> _Place | None:
             loss, region = far_outputs.far(space, ray, rate)
         except (DpverifyError, ZeroDivisionError):
             continue
-        if _height(loss, _middle(region)).is_finite() and all(_height(loss, v).is_finite() for v in region.vertices):
-            return _Place(region, loss, ray, rate)
+        if _height(loss, middle_of(region)).is_finite() and all(_height(loss, v).is_finite() for v in region.vertices):
+            return Place(region, loss, ray, rate)
     return None
 
 
@@ -265,14 +265,15 @@ def _halves(part: Polytope, normal: Vector, offset: Fraction) -> list[Polytope |
 
 def _grid(part: Polytope, count: int) -> Iterator[Vector]:
     """Points of a part: weighted means of its vertices with their middle."""
-    middle = _middle(part)
+    middle = middle_of(part)
     for v in part.vertices:
         for i in range(count):
             yield tuple(a + (b - a) * Fraction(i, count) for a, b in zip(v, middle, strict=True))
     yield middle
 
 
-def _middle(part: Polytope) -> Vector:
+def middle_of(part: Polytope) -> Vector:
+    """The mean of the vertices."""
     return tuple(sum(values, Fraction(0)) / len(part.vertices) for values in zip(*part.vertices, strict=True))
 
 
@@ -283,9 +284,9 @@ def _height(loss: Expr, point: Vector) -> arb:
     return found
 
 
-def _greatest(places: Sequence[_Place], digits: int) -> Best:
+def greatest_of(places: Sequence[Place], digits: int) -> Best:
     """A point where the loss is about greatest, with its part of its place."""
-    best: tuple[arb, Vector, Expr, Polytope, _Place] | None = None
+    best: tuple[arb, Vector, Expr, Polytope, Place] | None = None
     tops = []
     for place in places:
         for cell, loss in _cells(place.loss, place.region):
@@ -451,16 +452,16 @@ def _supports(claim: Claim, space: Losses) -> dict[str, Any] | None:
 def _witness(claim: Claim, seen: _Seen, digits: int) -> dict[str, Any] | None:
     """Evidence for the lower bound at the best point, or from inside its part where the density jumps at the point itself."""
     best = seen.best
-    middle = _middle(best.cell)
+    middle = middle_of(best.cell)
     for share in (0, Fraction(1, 10**30), Fraction(1, 100)):
         point = tuple(a + (b - a) * share for a, b in zip(best.point, middle, strict=True))
-        evidence = _event(claim, seen.space, (_output(best.place, seen.space, point[0], digits), *point[1:]))
+        evidence = _event(claim, seen.space, (output_at(best.place, seen.space, point[0], digits), *point[1:]))
         if evidence is not None:
             return evidence
     return None
 
 
-def _output(place: _Place, space: Losses, coordinate: Fraction, digits: int) -> Fraction:
+def output_at(place: Place, space: Losses, coordinate: Fraction, digits: int) -> Fraction:
     """The output that a coordinate stands for; one far out for infinity."""
     if place.ray is None:
         return coordinate
@@ -512,15 +513,15 @@ def _endless(claim: Claim, space: Losses) -> dict[str, Any] | None:
 
 def greatest(region: Polytope, loss: Expr, digits: int) -> Best:
     """A point of a region where a loss is about greatest."""
-    return _greatest([_Place(region, loss)], digits)
+    return greatest_of([Place(region, loss)], digits)
 
 
 def tree_for(region: Polytope, loss: Expr, target: Expr, point: Vector, digits: int) -> list[Any] | None:
     """A tree that shows that a loss is at most the target, about greatest at a point; None where none is found."""
-    return _Builder(_Place(region, loss), target, point, digits).tree()
+    return _Builder(Place(region, loss), target, point, digits).tree()
 
 
-def _targets(claim: Claim, best: Best, digits: int) -> Iterator[Expr]:
+def targets(claim: Claim, best: Best, digits: int) -> Iterator[Expr]:
     """Values to prove as upper bounds, the sharpest first: the loss at the point itself, then above it, then the claimed one."""
     there = at(best.loss, best.point)
     height = constant(there)
@@ -539,7 +540,7 @@ def _targets(claim: Claim, best: Best, digits: int) -> Iterator[Expr]:
 class _Builder:
     """Builds a tree of cuts whose leaves the rule accepts for a target."""
 
-    def __init__(self, place: _Place, target: Expr, best: Vector, digits: int) -> None:
+    def __init__(self, place: Place, target: Expr, best: Vector, digits: int) -> None:
         self.digits = digits
         self.place, self.best = place, best
         self.accept = kernel_box.Tree(target)
@@ -616,7 +617,7 @@ class _Builder:
 
     def peak(self, part: Polytope, loss: Expr) -> Vector:
         """About the greatest point of a concave part, of few digits where that is as good."""
-        point = _polished(loss, part, _middle(part), self.digits)
+        point = _polished(loss, part, middle_of(part), self.digits)
         simple = tuple(x.limit_denominator(1000) for x in point)
         return simple if part.spans(minus(simple, point)) and not _height(loss, simple) < _height(loss, point) else point
 

@@ -46,6 +46,10 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Faults:
         from dpverify.trusted.claims.selections import of_selection
 
         yield from of_selection(mechanism)
+    elif isinstance(mechanism, model.SmoothSensitivity):
+        noise = mechanism.noise
+        if model.on_integers(noise) or getattr(noise, "dimension", ONE) != ONE or getattr(noise, "norm", model.L1).kind != "lp":
+            yield "noise: a scale that depends on the data wants noise on the line, in an lp norm, and not on the integers."
     elif isinstance(mechanism, model.CorrelatedNoise):
         yield from _of_strategy(mechanism, domains)
     elif isinstance(mechanism, model.Combinator):

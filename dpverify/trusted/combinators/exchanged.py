@@ -33,7 +33,7 @@ def _exchanged(part: Part) -> bool:
 
     mechanism = part.mechanism
     even_ones = model.Radial | model.Mixture | model.Staircase | model.EllipticalProcess
-    if isinstance(mechanism, even_ones | model.Kernel | model.KaryResponse | model.Shuffle | model.Guarantee):
+    if isinstance(mechanism, even_ones | model.Kernel | model.KaryResponse | model.Shuffle | model.SmoothSensitivity | model.Guarantee):
         return True
     if isinstance(mechanism, model.CorrelatedNoise):
         return mechanism.rate is None

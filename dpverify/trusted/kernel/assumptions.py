@@ -26,6 +26,9 @@ CONTRIBUTED: Final = "a user contributes at the stated steps alone, to each a ve
 TOGETHER: Final = "some user contributes at any stated steps vectors on one line, as long as the sensitivity"
 SAMPLED: Final = "each record is in one group, and each step of the group takes it by itself with the stated probability"
 
+WITHIN: Final = "neighbours' answers differ by at most the sensitivity times the smaller scale, the logarithms of their scales by the bound"
+REACHED: Final = "neighbours occur with all answers and scales that the sensitivity and the bound of the scale allow, in either order"
+
 SIDES: Final[tuple[Side, ...]] = ("upper", "lower")
 
 
@@ -87,6 +90,8 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
     elif isinstance(mechanism, model.CorrelatedNoise):
         yield CONTRIBUTED if bound.side == "upper" else TOGETHER
         yield from (SAMPLED,) * (mechanism.rate is not None)
+    elif isinstance(mechanism, model.SmoothSensitivity):
+        yield WITHIN if bound.side == "upper" else REACHED
     elif not isinstance(mechanism, model.NoisyKeys | model.Shuffle):  # whose rules say what records do to them
         assert_never(mechanism)
     yield IDEAL

@@ -494,6 +494,17 @@ class NoisyKeys:
     report: str = "counts"
 
 
+@dataclass(frozen=True, slots=True)
+class SmoothSensitivity:
+    """An answer with noise whose scale depends on the data: q(x) + S(x) Z, Z the noise (theory#smooth-sensitivity).
+
+    Answers of neighbours differ by at most the sensitivity times the smaller of their scales, log S(x) by at most `scale_bound`.
+    """
+
+    noise: OnLine
+    scale_bound: Expr
+
+
 STRATEGIES: Final = ("matrix", "toeplitz", "prefix_sums", "binary_tree")
 """What the numbers of a strategy are: a matrix, coefficients, or a name."""
 
@@ -594,8 +605,8 @@ Selection = Compared | Stream
 """Comparisons of answers with noise: neighbours are answers that each move by at most the sensitivity."""
 Finite = Table | Exponential | KaryResponse
 """Finitely many inputs and outputs."""
-OfRecords = NoisyKeys | CorrelatedNoise | Shuffle
-"""What releases something of records itself: neighbours differ by one record, or one user."""
+OfRecords = NoisyKeys | CorrelatedNoise | Shuffle | SmoothSensitivity
+"""What speaks of records itself: neighbours differ by one record, or one user, and what that does is in its own numbers."""
 Leaf = Noise | Finite | Kernel | Selection | OfRecords | Guarantee | Filter | Space | Sampled
 Combinator = Compose | Repeat | Subsample | Group | PostProcess | Parallel | Lipschitz | BestOf
 Mechanism = Leaf | Combinator
@@ -621,7 +632,7 @@ def noises_of(mechanism: Mechanism) -> tuple[OnLine, ...]:
     """The noises that answers are compared with, or that a sum is of; none for another mechanism."""
     if isinstance(mechanism, Sum):
         return tuple(part.noise for part in mechanism.parts)
-    if not isinstance(mechanism, Selection | NoisyKeys):
+    if not isinstance(mechanism, Selection | NoisyKeys | SmoothSensitivity):
         return ()
     if isinstance(mechanism, Stream):
         return tuple(drawn.noise for drawn in mechanism.once + mechanism.fresh)

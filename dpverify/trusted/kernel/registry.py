@@ -11,7 +11,7 @@ Names = Mapping[str, str]
 
 _OF_THE_MECHANISM: Final[Names] = {
     "additive": "concave-exponent convex-exponent divergence equal-answers mixture-closed-form mixture-concave modulus modulus-parts "
-    "point-witness power-identity product-lipschitz staircase sum-slopes",
+    "point-witness power-identity product-lipschitz smooth-box smooth-point smooth-power staircase sum-slopes",
     "composition": "combination joint-moves",
     "finite": "exponential-general finite-table kary-response kernel-box kernel-point",
     "selection": "alignment every-word log-concave-noisy-max log-concave-threshold selection-moduli survival told-words "
@@ -31,7 +31,7 @@ _OF_CURVES: Final[Names] = {
     "joint-neighbours laplace-sums loss-distribution parallel-composition poisson-subsampling renyi-composition "
     "sampling-without-replacement shuffling single-part stated-guarantee",
     "curves": "correlated-gaussians every-shift finite-curve gaussian gaussian-scale-mixture kernel-pair laplace lattice least-curve line "
-    "lipschitz-exponent optimal-composition pure-guarantee radial-caps uniform-ball",
+    "lipschitz-exponent optimal-composition pure-guarantee radial-caps smooth-curve uniform-ball",
     "processes": "elliptical-process process-evaluations",
     "selection": "compared-gaussians every-word-curve first-positive greatest-noise noisy-keys selection-event told-sums unseen-shifts",
 }

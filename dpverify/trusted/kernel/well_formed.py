@@ -33,6 +33,7 @@ WANTED: Final[Mapping[str, str]] = {
     "candidates": COUNT, "queries": COUNT, "positives": COUNT, "count": COUNT, "size": COUNT, "times": COUNT, "constant": NOT_NEGATIVE,
     "beta": NOT_NEGATIVE, "sensitivity": NOT_NEGATIVE, "support": RISING, "output": RISING, "input": RISING, "bounds": RISING,
     "between": RISING, "keys": COUNT, "people": COUNT, "separation": COUNT, "sigma": POSITIVE, "dropouts": SOME,
+    "scale_bound": NOT_NEGATIVE,
 }  # fmt: skip
 """What the numbers of mechanisms and of parts must be, by the names of their fields."""
 CLAIMED: Final = {"delta": SHARE, "beta": SHARE, "within": NOT_NEGATIVE, "sensitivity": NOT_NEGATIVE}
@@ -201,7 +202,7 @@ def _of_moves(asked: Claim | Part, near: bool) -> Faults:
 
         yield from of_query(mechanism, asked.query)
         return
-    moved = model.Answering | model.EllipticalProcess | model.Selection | model.NoisyKeys | model.CorrelatedNoise
+    moved = model.Answering | model.EllipticalProcess | model.Selection | model.NoisyKeys | model.CorrelatedNoise | model.SmoothSensitivity
     needs = isinstance(mechanism, moved) and not getattr(mechanism, "differences", ())
     if needs and asked.sensitivity is None and not near:
         yield "sensitivity is missing: how far answers move."

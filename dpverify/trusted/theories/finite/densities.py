@@ -86,7 +86,7 @@ def losses(claim: Claim, reach: tuple[Fraction, Fraction]) -> Losses:
     region = box([span for _, span in spans])
     if claim.sensitivity is not None:
         _, length = spans[1][0]
-        most = _rational_above(div(claim.sensitivity, length))
+        most = rational_above(div(claim.sensitivity, length))
         for sign in (1, -1):
             inside = region.below((Fraction(0), Fraction(sign), Fraction(-sign)), most)
             if inside is None:
@@ -110,7 +110,7 @@ def _scale(low: Expr, high: Expr) -> tuple[tuple[Expr, Expr], tuple[Fraction, Fr
     return (low, sub(high, low)), (Fraction(0), Fraction(1))
 
 
-def _rational_above(expr: Expr) -> Fraction:
+def rational_above(expr: Expr) -> Fraction:
     """A rational that is at least the constant, and equal to it where it is rational."""
     if isinstance(expr, Num):
         return expr.value

@@ -47,11 +47,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     """2 B asinh(D/(2 sqrt(A0/A1))), as the bound that "side" asks for; a lower one may fix parameters under "at"."""
     noise = additive(claim, evidence, NAME)
     _require(noise.side == "upper" or not noise.whole, "the integers", "the maximiser (s + D)/2 is not certainly an integer")
-    exponent, ratio = _power(noise)
-    _require(noise.shapes.positive(ratio), "A0/A1", "it is not certainly positive")
-    _require(noise.shapes.positive(exponent), "B", "it is not certainly positive")
-    beyond = noise.shapes.positive(sub(mul(num(2), exponent), noise.dimension))
-    _require(beyond, "infinity", "2 B is not certainly above the dimension, so the density is not certainly integrable")
+    exponent, ratio = power_of(noise)
     _require(identity_holds(), "the identity", "it does not hold")
 
     def loss(moved: Expr) -> Expr:
@@ -69,8 +65,8 @@ def identity_holds() -> bool:
     return bool(left == right)
 
 
-def _power(noise: Additive) -> tuple[Expr, Expr]:
-    """(B, A0/A1) of the exponent. Raises Rejected where h is of another form."""
+def power_of(noise: Additive) -> tuple[Expr, Expr]:
+    """(B, A0/A1) of the exponent. Raises Rejected where h is of another form, or is not certainly that of a density."""
     name = noise.shapes.name
     total = add(noise.h)
     terms = [outside(term, name) for term in (total.args if isinstance(total, Add) else (total,)) if name in symbols(term)]
@@ -80,7 +76,12 @@ def _power(noise: Additive) -> tuple[Expr, Expr]:
     _require(bool(ratios), "h", "it has no logarithm of A0 + A1 r^2")
     one = all(certainly_equal(ratios[0], other, noise.shapes.domains) for other in ratios[1:])
     _require(one, "h", "its logarithms do not have one ratio A0/A1")
-    return add(*(factor for _, factor in terms)), ratios[0]
+    exponent, ratio = add(*(factor for _, factor in terms)), ratios[0]
+    _require(noise.shapes.positive(ratio), "A0/A1", "it is not certainly positive")
+    _require(noise.shapes.positive(exponent), "B", "it is not certainly positive")
+    beyond = noise.shapes.positive(sub(mul(num(2), exponent), noise.dimension))
+    _require(beyond, "infinity", "2 B is not certainly above the dimension, so the density is not certainly integrable")
+    return exponent, ratio
 
 
 def _ratio(quadratic: Expr, name: str) -> Expr:

@@ -35,6 +35,8 @@ def theorem(name: str) -> Theorem:  # noqa: C901 -- a table, with a row for each
             from dpverify.trusted.theories.curves.rules import pure_guarantee as rule
         case "radial-caps":
             from dpverify.trusted.theories.curves.rules import radial_caps as rule
+        case "smooth-curve":
+            from dpverify.trusted.theories.curves.rules import smooth_curve as rule
         case "student-t":
             from dpverify.trusted.theories.curves.rules import student_t as rule
         case "uniform-ball":

@@ -109,9 +109,9 @@ def curve(
 ) -> Curve:  # fmt: skip
     """The curve of noise on the integers, or of staircase noise, at a sensitivity.
 
-    peak: as of `infer`, None for probabilities of any shape. at, kept: as of `infer`. Raises Rejected for another kind, a sensitivity that is
-    not certainly at least 0, or is too large for these, or parameters that are not certainly in order, Undecided where the probabilities
-    are not proved unimodal or not summed.
+    peak: as of `infer`, None for probabilities of any shape. at, kept: as of `infer`. Raises Rejected for another kind, a sensitivity that
+    is not certainly at least 0, or is too large for these, or parameters that are not certainly in order, Undecided where the
+    probabilities are not proved unimodal or not summed.
     """
     for bound in (reach.upper, reach.lower):
         require(certainly_le(ZERO, bound), Rejected(NAME, "the sensitivity", f"{format_expr(bound)} is not certainly at least 0"))

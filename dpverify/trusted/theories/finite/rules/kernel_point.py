@@ -80,21 +80,24 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 
 def _beyond(claim: Claim, kernel: Kernel, inputs: tuple[Expr, Expr], evidence: Mapping[str, Any]) -> Bound:
     """The bound that no epsilon holds: on outputs without end the loss of two inputs grows without bound."""
+    side = to_fraction(evidence["beyond"], NAME)
+    require(abs(side) == 1 and kernel.output[side > 0] is None, Rejected(NAME, "event", "the outputs have an end there"))
+    p, q = (substitute(kernel.density, {"theta": x, "y": mul(Num(side), Sym("y"))}) for x in inputs)
+    require(grows(p, q), Rejected(NAME, "event", "the loss does not certainly grow without bound there"))
+    event = {"says": "far-out", "side": "greater" if side > 0 else "less"}
+    witness = {"pair": list(map(format_expr, inputs)), "event": event, "loss": "unbounded"}
+    return Bound("lower", INFINITE, witness=witness, assumed=check_normaliser(claim, evidence.get("normaliser")))
+
+
+def grows(p: Expr, q: Expr) -> bool:
+    """Whether two densities in y are certainly positive for y > 0, and the loss of the one to the other grows without bound."""
     from dpverify.trusted.numbers.expansion import expanded
     from dpverify.trusted.shapes.convexity import Shapes
     from dpverify.trusted.shapes.limits import log_slope, outgrows, slope_limit
 
-    side = to_fraction(evidence["beyond"], NAME)
-    require(abs(side) == 1 and kernel.output[side > 0] is None, Rejected(NAME, "event", "the outputs have an end there"))
-    shapes, away = Shapes("y", True, {}), mul(Num(side), Sym("y"))
-    p, q = (substitute(kernel.density, {"theta": x, "y": away}) for x in inputs)
-    loss = expanded(sub(neg_log(q), neg_log(p)))
+    shapes, loss = Shapes("y", True, {}), expanded(sub(neg_log(q), neg_log(p)))
     limits = [limit for limit in (slope_limit(shapes, loss), log_slope(shapes, loss)) if limit is not None]
-    if not (shapes.value(p) == shapes.value(q) == POSITIVE and (outgrows(shapes, loss) or any(map(shapes.positive, limits)))):
-        raise Rejected(NAME, "event", "the loss does not certainly grow without bound there")
-    event = {"says": "far-out", "side": "greater" if side > 0 else "less"}
-    witness = {"pair": list(map(format_expr, inputs)), "event": event, "loss": "unbounded"}
-    return Bound("lower", INFINITE, witness=witness, assumed=check_normaliser(claim, evidence.get("normaliser")))
+    return shapes.value(p) == shapes.value(q) == POSITIVE and (outgrows(shapes, loss) or any(map(shapes.positive, limits)))
 
 
 def _constant(text: Any, key: str) -> Expr:
