@@ -14,7 +14,7 @@ from dpverify.catalogue.kinds.fields import A_NOISE, FRESH, NOISES, NUMBER, PART
 from dpverify.catalogue.kinds.finite import close_pairs
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity
 from dpverify.catalogue.kinds.named import BUILTINS
-from dpverify.catalogue.toml import Fields, meant, shorten, show
+from dpverify.catalogue.toml import Fault, Fields, meant, shorten, show
 from dpverify.catalogue.values import (
     BODIES,
     DOMAIN_WORDS,
@@ -403,7 +403,11 @@ class Mechanisms:
         needed = {key for key, field in numbers.items() if field.required}
         if faults or not parameters.keys() >= needed or self.broken & set(renamed.values()):
             return None
-        mechanism = builtin.build(parameters)
+        try:
+            mechanism = builtin.build(parameters)
+        except Fault as fault:
+            table.fault(str(fault))
+            return None
         if isinstance(mechanism, Radial) and norm.matrix:
             return replace(mechanism, norm=norm, dimension=num(len(norm.matrix[0])))
         return mechanism

@@ -11,7 +11,9 @@ from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.fields import Field
 from dpverify.catalogue.kinds.finite import gumbel
 from dpverify.catalogue.kinds.kind import Builtin, Starter
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Pow, Sym, add, call, div, mul, neg, num, power, sub
+from dpverify.catalogue.toml import Fault
+from dpverify.search.decimals import decimal_bounds
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Pow, Sym, add, call, div, mul, neg, num, power, sub, symbols
 from dpverify.trusted.kernel.model import L1, L2, KaryResponse, Mechanism, Product, Radial, Staircase, Table, Translation
 
 WHAT: Final = "A model by its name."
@@ -25,6 +27,10 @@ _CHANCE: Final = fields.P
 _ETA: Final = Field("eta", fields.RANGING, fields.numbers("The shape of the law, positive.", True))
 _SUCCESS: Final = fields.GAMMA
 _FEW: Final = 32
+_DIGITS: Final = 24
+"""Of the delta of the rule for keys, to which its probabilities are rounded down."""
+_MOST_COUNTS: Final = 4_000
+_DELTA: Final = Field("delta", fields.RANGING, "The delta of the rule, a rational number between 0 and 1.")
 Parameters = Mapping[str, Expr]
 
 
@@ -94,6 +100,26 @@ def _knorm(p: Parameters) -> Mechanism:
     return Radial(call("exp", neg(mul(p["epsilon"], _R))), L1, ONE)
 
 
+def _optimal_keys(p: Parameters) -> Mechanism:
+    """How probably a key is told that n records have, for n = 0, 1, ..., each the most that neighbours allow, rounded down (theory#noisy-keys).
+
+    Raises Fault for what is no constant, or would have too many rows.
+    """
+    epsilon, delta = p["epsilon"], p["delta"]
+    if symbols(epsilon) or not isinstance(delta, Num) or not 0 < delta.value < 1:
+        raise Fault("epsilon and delta: the rule has a row for each count, and wants numbers, with a rational delta between 0 and 1.")
+    odds, unit = Fraction(decimal_bounds(call("exp", epsilon), _DIGITS)[0]), delta.value / 10**_DIGITS
+    told = [Fraction(0)]
+    while 1 - told[-1] > delta.value - unit:
+        if len(told) > _MOST_COUNTS:
+            raise Fault(f"delta = {delta.value}: the rule is certain to tell a key only beyond {_MOST_COUNTS} records. Give a greater one.")
+        most = min(odds * told[-1] + delta.value, 1 - (1 - told[-1] - delta.value) / odds)
+        told.append((most // unit - 1) * unit)
+    steps = [(n, n + 1) for n in range(len(told))]
+    rows = tuple((Num(1 - share), Num(share)) for share in (*told, Fraction(1)))
+    return Table(rows, (*steps, *((b, a) for a, b in steps)))
+
+
 def given(key: str) -> dict[str, Any]:
     """That a key stands in the table, or among its parameters."""
     return {"anyOf": [{"required": [key]}, {"properties": {"parameters": {"required": [key]}}, "required": ["parameters"]}]}
@@ -160,6 +186,13 @@ BUILTINS: Final[Mapping[str, Builtin]] = {
             "One of k values, told truly with probability p.",
             (fields.K, fields.P),
             lambda p: KaryResponse(p["k"], p["p"]),
+            answers_queries=False,
+        ),
+        Builtin(
+            "optimal_keys",
+            "Whether a key is told that n records have: as often as epsilon and delta allow (Desfontaines, Voss and Gipson 2022).",
+            (fields.EPSILON, _DELTA),
+            _optimal_keys,
             answers_queries=False,
         ),
         Builtin(
