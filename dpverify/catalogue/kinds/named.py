@@ -101,7 +101,7 @@ def _knorm(p: Parameters) -> Mechanism:
 
 
 def _optimal_keys(p: Parameters) -> Mechanism:
-    """How probably a key is told that n records have, for n = 0, 1, ..., each the most that neighbours allow, rounded down (theory#noisy-keys).
+    """Whether a key is told that n records have, n = 0, 1, ...: each time the most that neighbours allow, rounded down (theory#noisy-keys).
 
     Raises Fault for what is no constant, or would have too many rows.
     """
