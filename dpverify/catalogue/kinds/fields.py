@@ -289,7 +289,7 @@ EPSILON: Final = Field(
     "epsilon",
     RANGING,
     numbers(
-        "Of the builtins staircase, knorm and optimal_keys: their parameter. Of a guarantee: it holds at this epsilon (in nats) and at delta.",
+        "Of the builtins staircase, knorm and optimal_keys: their own. Of a guarantee: it holds at this epsilon (in nats) and at delta.",
         True,
     ),
 )
