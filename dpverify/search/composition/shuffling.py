@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
+from flint import arb
 from scipy import stats
 
 from dpverify.search.composition import plans as building
@@ -17,9 +18,11 @@ from dpverify.search.proposal import bound, of_run
 from dpverify.trusted.combinators.runs import Run, leaf
 from dpverify.trusted.facts.premises import pure_of
 from dpverify.trusted.kernel.balls import constant, precision, rational
-from dpverify.trusted.kernel.errors import DpverifyError, Undecided
+from dpverify.trusted.kernel.errors import DpverifyError, Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import Num
 from dpverify.trusted.kernel.model import Claim, KaryResponse, Shuffle, Table
+from dpverify.trusted.theories.composition.histograms import histograms, ranked, size, weight
+from dpverify.trusted.theories.composition.rules import shuffled_histograms as few
 from dpverify.trusted.theories.composition.rules import shuffling as rule
 
 _DEVIATIONS = 13
@@ -36,6 +39,8 @@ def plan(run: Run, epsilon: float | None, delta: float, premises: Callable[[Clai
     shuffle = run.part.mechanism
     assert isinstance(shuffle, Shuffle) and isinstance(shuffle.people, Num)
     local, others = shuffle.part.mechanism, int(shuffle.people.value) - 1
+    with suppress(DpverifyError), precision(_BITS):
+        return _of_few(shuffle, epsilon, delta)
     found: Plan = {"rule": rule.NAME}
     with precision(_BITS):
         if not isinstance(local, Table | KaryResponse):
@@ -51,6 +56,22 @@ def plan(run: Run, epsilon: float | None, delta: float, premises: Callable[[Clai
             if heights and max(heights)[0] > 0:
                 found["below"] = below[-max(heights)[1]]
     return found
+
+
+def _of_few(shuffle: Shuffle, epsilon: float | None, delta: float) -> Plan:
+    """By all that few people may tell, and the worst of it. Raises Rejected for another part, and for too many."""
+    (rows, pairs), people = few.rows_of(shuffle.part.mechanism), few.people_of(shuffle)
+    require(size(rows, people) <= few.MOST, Rejected(few.NAME, "people", "too many"))
+    if epsilon is None:
+        told = few.every(rows, pairs, people)
+        epsilon = float(_crossing(lambda at: float(told.divergence(arb(at)).mid()), delta) or 0)
+    factor, best = arb(epsilon).exp(), (-1.0, [0, 0], [0])
+    for split, laws in histograms(rows, people).items():
+        for i, j in pairs:
+            law = ranked(laws[i], laws[j])
+            gained = max(float((law.gained(factor, back) / weight(rows) ** people).mid()) for back in (False, True))
+            best = max(best, (gained, [i, j], [*split]))
+    return {"rule": few.NAME, "below": {"pair": best[1], "others": best[2]}} if pairs else {"rule": few.NAME}
 
 
 def _range(others: int, share: float) -> list[int]:

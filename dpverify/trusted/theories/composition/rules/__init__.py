@@ -77,6 +77,8 @@ def _p_to_s(name: str) -> Theorem | None:
             from dpverify.trusted.theories.composition.rules import renyi_composition as found
         case "sampling-without-replacement":
             from dpverify.trusted.theories.composition.rules import sampling_without_replacement as found
+        case "shuffled-histograms":
+            from dpverify.trusted.theories.composition.rules import shuffled_histograms as found
         case "shuffling":
             from dpverify.trusted.theories.composition.rules import shuffling as found
         case "single-part":
