@@ -2,83 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cmp_to_key, lru_cache
 from itertools import accumulate, combinations, pairwise
 from math import comb, lcm
-from typing import Final
 
-from flint import arb, ctx, fmpq, fmpz_poly
+from flint import arb, fmpz_poly
 
-from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.model import Matrix
 
-_GUARD: Final = 64
+_Point = tuple[int, int]
 Split = tuple[int, ...]
 """How many of the others have each record."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """Two laws on finitely many outputs, in units: outputs in the order in which the first has less and less of the second's weight.
+class Gains:
+    """The greatest of the curves of several two laws: the greatest P(S) for each Q(S), a polygon that is concave, in units of 1/weight.
 
-    terms: the two weights of each output. before: the sums of those before it, and of all.
+    terms: by how much P and Q grow along its edges, ever less of P for Q. corners: where these begin, and the end.
     """
 
-    terms: tuple[tuple[int, int], ...]
-    before: tuple[tuple[int, int], ...]
-
-    def gained(self, factor: arb, back: bool) -> arb:
-        """The sum of (p - factor q)_+, in units: of all outputs before one, and of those after it until none is left that may count.
-
-        back: p and q in each other's place, and so the outputs from the last on.
-        """
-
-        def differ(weights: tuple[int, int]) -> arb:
-            p, q = reversed(weights) if back else weights
-            return p - factor * q
-
-        low, high = 0, len(self.terms)
-        at = range(high)[::-1] if back else range(high)
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (middle + 1, high) if differ(self.terms[at[middle]]) > 0 else (low, middle)
-        (p, q), (first, second) = self.before[len(at) - low if back else low], self.before[-1]
-        total = differ((first - p, second - q) if back else (p, q))
-        for place in at[low:]:
-            more = differ(self.terms[place])
-            if more <= 0:
-                break
-            total += more.max(arb(0))
-        return total
-
-    def alone(self, back: bool) -> int:
-        """The weight of the outputs that the first law alone has, or the second."""
-        return sum(int(weights[back]) for weights in self.terms if not weights[not back])
-
-
-@dataclass(frozen=True, slots=True)
-class Histograms:
-    """Every two laws of what is told, all of the same weight. orders: which of the two may be the first, and which is."""
-
-    laws: tuple[Ranked, ...]
+    terms: tuple[_Point, ...]
+    corners: tuple[_Point, ...]
     weight: int
-    orders: tuple[bool, ...] = (False, True)
 
     @property
     def alone(self) -> arb:
         """The greatest probability of what the first of two laws alone has."""
-        return arb(max((law.alone(back) for law in self.laws for back in self.orders), default=0)) / self.weight
+        return arb(self.terms[0][0] if self.terms and not self.terms[0][1] else 0) / self.weight
 
     def divergence(self, epsilon: arb) -> arb:
-        """The greatest H at an exact epsilon."""
-        with precision(ctx.prec + _GUARD):
-            factor, greatest = epsilon.exp(), arb(0)
-            for law in self.laws:
-                for back in self.orders:
-                    greatest = greatest.max(law.gained(factor, back))
-            return greatest / self.weight
+        """The greatest H at an exact epsilon: along all edges that certainly gain, and at most along those that may."""
+        factor, low, high = epsilon.exp(), 0, len(self.terms)
+        while low < high:
+            middle = (low + high) // 2
+            p, q = self.terms[middle]
+            low, high = (middle + 1, high) if p - factor * q > 0 else (low, middle)
+        p, q = self.corners[low]
+        total = p - factor * q
+        for p, q in self.terms[low:]:
+            if p - factor * q <= 0:
+                break
+            total += (p - factor * q).max(arb(0))
+        return total / self.weight
+
+
+def gains(laws: Iterable[tuple[fmpz_poly, fmpz_poly]], weight: int) -> Gains:
+    """Of every two laws, by their coefficients in units of 1/weight."""
+    corners: list[_Point] = [(0, 0)]
+    for first, second in laws:
+        both = ((int(first[i]), int(second[i])) for i in range(max(first.length(), second.length())))
+        terms = [term for term in both if any(term)]
+        terms.sort(key=cmp_to_key(_later))
+        corners = _hull({*corners, *zip(accumulate(p for p, _ in terms), accumulate(q for _, q in terms), strict=True)})
+    terms = [(after[0] - before[0], after[1] - before[1]) for before, after in pairwise(corners)]
+    return Gains(tuple(terms), tuple(corners), weight)
+
+
+def _later(one: _Point, other: _Point) -> int:
+    """Above 0 where the first has less of P for its Q."""
+    return one[1] * other[0] - other[1] * one[0]
+
+
+def _hull(points: Iterable[_Point]) -> list[_Point]:
+    """Those points (P, Q) of which no mean of others has more P for the same Q, by Q; the first is the origin."""
+    kept = list[_Point]()
+    for p, q in sorted(points, key=lambda point: (point[1], point[0])):
+        while len(kept) > 1:
+            (p0, q0), (p1, q1) = kept[-2:]
+            if (p - p0) * (q1 - q0) < (p1 - p0) * (q - q0):
+                break
+            kept.pop()
+        kept.append((p, q))
+    return kept
 
 
 def splits(others: int, records: int) -> Iterator[Split]:
@@ -89,7 +87,8 @@ def splits(others: int, records: int) -> Iterator[Split]:
 
 def size(rows: Matrix, people: int) -> int:
     """A bound of how many coefficients all laws have together."""
-    return comb(people - 1 + len(rows) - 1, len(rows) - 1) * (people + 1) ** (len(rows[0]) - 1) * len(rows)
+    told: int = (people + 1) ** (len(rows[0]) - 1)
+    return comb(people - 1 + len(rows) - 1, len(rows) - 1) * told * len(rows)
 
 
 @lru_cache(maxsize=2)
@@ -121,10 +120,3 @@ def histograms(rows: Matrix, people: int) -> dict[Split, list[fmpz_poly]]:
 def weight(rows: Matrix) -> int:
     """The least common denominator of the probabilities."""
     return lcm(*(entry.denominator for row in rows for entry in row))
-
-
-def ranked(first: fmpz_poly, second: fmpz_poly) -> Ranked:
-    """Two laws by their coefficients, ranked exactly."""
-    terms = [(int(first[i]), int(second[i])) for i in range(max(first.length(), second.length()))]
-    terms = sorted((term for term in terms if any(term)), key=lambda term: fmpq(term[1], term[0] + term[1]))
-    return Ranked(tuple(terms), ((0, 0), *accumulate(terms, lambda sums, term: (sums[0] + term[0], sums[1] + term[1]))))

@@ -1,9 +1,9 @@
 """Shuffled tables of few people: what is told is a histogram, whose law is known for all that the others may have.
 
-Theorem: Each of n people tells an output by a row of a table, that of their record, and what is seen is how many tell each output. Where c_x
-of the others have the record x, the histogram has the law of the coefficients of the product of the c_x-th powers of the polynomials sum
-over y of R_x(y) s_y, and of that of the one. The tight delta of two records i and j of the one is the greatest over all c, and over which
-of the two is first, of the sum of (P - e^eps Q)_+ over histograms.
+Theorem: Each of n people tells an output by the row of a table that their record has, and what is seen is how many tell each output. Where
+c_x of the others have the record x, the histogram has the law of the coefficients of the product of the c_x-th powers of the polynomials
+sum over y of R_x(y) s_y, and of that of the one. The tight delta of two records i and j of the one is the greatest over all c, and over
+which of the two is first, of the sum of (P - e^eps Q)_+ over histograms.
 
 Checked:
 - the table is of rational numbers, or a response with rational probabilities of which all two records are alike
@@ -27,12 +27,12 @@ from dpverify.trusted.kernel.expr import ONE, Num
 from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import KaryResponse, Matrix, Shuffle, Table
 from dpverify.trusted.language.rationals import to_whole
-from dpverify.trusted.theories.composition.histograms import Histograms, histograms, ranked, size, weight
+from dpverify.trusted.theories.composition.histograms import Gains, gains, histograms, size, weight
 from dpverify.trusted.theories.composition.rules import shuffling
 
 NAME: Final = "shuffled-histograms"
 ASSUMED: Final = shuffling.ASSUMED
-MOST: Final = 200_000
+MOST: Final = 100_000
 """Of coefficients."""
 _MOST_ANSWERS: Final = 64
 
@@ -60,8 +60,8 @@ def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
         known = histograms(rows, people)
         require(tuple(sorted(pair)) in pairs, Rejected(NAME, "pair", "these rows are no neighbours"))
         require(split in known, Rejected(NAME, "others", "they are not as many as there are, one number for each row"))
-        one = ranked(*(known[split][row] for row in pair))
-        there, back = (Histograms((one,), weight(rows) ** people, (order,)) for order in (False, True))
+        one, other = (known[split][row] for row in pair)
+        there, back = (gains([laws], weight(rows) ** people) for laws in ((one, other), (other, one)))
         lower = refined(lambda: there, lambda: back)
     return settled.single(run, Curve(upper, lower, (NAME,), ASSUMED, (shuffling.LOWER,)))
 
@@ -87,8 +87,8 @@ def rows_of(local: Any) -> Rows:
 
 
 @lru_cache(maxsize=2)
-def every(rows: Matrix, pairs: tuple[tuple[int, int], ...], people: int) -> Histograms:
-    """All two laws that neighbours may have."""
-    found = (ranked(laws[i], laws[j]) for laws in histograms(rows, people).values() for i, j in pairs)
-    return Histograms(tuple(found), weight(rows) ** people)
+def every(rows: Matrix, pairs: tuple[tuple[int, int], ...], people: int) -> Gains:
+    """Of all two laws that neighbours may have, in both orders."""
+    orders = (*pairs, *((j, i) for i, j in pairs))
+    return gains(((laws[i], laws[j]) for laws in histograms(rows, people).values() for i, j in orders), weight(rows) ** people)
 
