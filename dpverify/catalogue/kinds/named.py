@@ -217,9 +217,9 @@ BUILTINS: Final[Mapping[str, Builtin]] = {
 def _names() -> str:
     """A comment with every name, and the keys that it needs."""
     needs = {name: ", ".join(field.name for field in row.fields if field.required) for name, row in BUILTINS.items()}
-    told = ", ".join(f"{name} ({needs[name]}{'; ' * bool(row.note)}{row.note})" for name, row in BUILTINS.items())
+    told = ", ".join(f"{name}\N{NO-BREAK SPACE}({needs[name]}{'; ' * bool(row.note)}{row.note})" for name, row in BUILTINS.items())
     lines = textwrap.wrap(f"The names, with what each needs: {told}.", 130, break_on_hyphens=False)
-    return "".join(f"# {line}\n" for line in lines)
+    return "".join(f"# {line}\n" for line in lines).replace("\N{NO-BREAK SPACE}", " ")
 
 
 STARTER: Final = Starter(
