@@ -23,7 +23,7 @@ from dpverify.trusted.kernel.errors import DpverifyError, Rejected, Undecided, r
 from dpverify.trusted.kernel.expr import Num
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, KaryResponse, Shuffle, Table
-from dpverify.trusted.theories.composition.histograms import gains, histograms, size, weight
+from dpverify.trusted.theories.composition.histograms import every, gains, histograms, size, weight
 from dpverify.trusted.theories.composition.rules import shuffled_histograms as few
 from dpverify.trusted.theories.composition.rules import shuffling as rule
 
@@ -65,7 +65,7 @@ def _of_few(shuffle: Shuffle, epsilon: float | None, delta: float) -> Plan:
     (rows, pairs), people = few.rows_of(shuffle.part.mechanism), few.people_of(shuffle)
     require(size(rows, people) <= few.MOST, Rejected(few.NAME, "people", "too many"))
     if epsilon is None:
-        told = few.every(rows, pairs, people)
+        told = every(rows, pairs, people)
         epsilon = float(_crossing(lambda at: float(told.divergence(arb(at)).mid()), delta) or 0)
     best = (-1.0, [0, 0], [0])
     for split, laws in histograms(rows, people).items():

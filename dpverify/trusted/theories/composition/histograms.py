@@ -120,3 +120,10 @@ def histograms(rows: Matrix, people: int) -> dict[Split, list[fmpz_poly]]:
 def weight(rows: Matrix) -> int:
     """The least common denominator of the probabilities."""
     return lcm(*(entry.denominator for row in rows for entry in row))
+
+
+@lru_cache(maxsize=2)
+def every(rows: Matrix, pairs: tuple[tuple[int, int], ...], people: int) -> Gains:
+    """Of all two laws that neighbours may have, in both orders. pairs: of rows."""
+    orders = (*pairs, *((j, i) for i, j in pairs))
+    return gains(((laws[i], laws[j]) for laws in histograms(rows, people).values() for i, j in orders), weight(rows) ** people)

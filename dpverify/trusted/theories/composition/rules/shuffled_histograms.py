@@ -15,7 +15,6 @@ Source: docs/theory/composition.md#shuffled-histograms
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, Final
 
 from dpverify.trusted.combinators.runs import Run
@@ -27,7 +26,7 @@ from dpverify.trusted.kernel.expr import ONE, Num
 from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import KaryResponse, Matrix, Shuffle, Table
 from dpverify.trusted.language.rationals import to_whole
-from dpverify.trusted.theories.composition.histograms import Gains, gains, histograms, size, weight
+from dpverify.trusted.theories.composition.histograms import every, gains, histograms, size, weight
 from dpverify.trusted.theories.composition.rules import shuffling
 
 NAME: Final = "shuffled-histograms"
@@ -84,11 +83,3 @@ def rows_of(local: Any) -> Rows:
         k, p = int(local.k.value), local.p.value
         return tuple(tuple(p if x == y else (1 - p) / (k - 1) for y in range(k)) for x in range(k)), ((0, 1),)
     raise Rejected(NAME, "the part", "it is no table, and no response with rational numbers")
-
-
-@lru_cache(maxsize=2)
-def every(rows: Matrix, pairs: tuple[tuple[int, int], ...], people: int) -> Gains:
-    """Of all two laws that neighbours may have, in both orders."""
-    orders = (*pairs, *((j, i) for i, j in pairs))
-    return gains(((laws[i], laws[j]) for laws in histograms(rows, people).values() for i, j in orders), weight(rows) ** people)
-
