@@ -220,6 +220,9 @@ EXAMPLES = {
     "k_randomized_response": """
         mechanism = {kind = "builtin", name = "k_randomized_response", k = "integer >= 2", p = "1/2"}
         claim = [{epsilon = "log(k - 1)"}]""",
+    "optimal_keys": """
+        mechanism = {kind = "builtin", name = "optimal_keys", epsilon = 1, delta = "1/100"}
+        claim = [{epsilon = 1, delta = "1/100"}]""",
     "student_t": """
         mechanism = {kind = "builtin", name = "student_t", nu = 5, dimension = 3, scale = 2}
         claim = [{sensitivity = 1, epsilon = 1}]""",

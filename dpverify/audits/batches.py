@@ -62,8 +62,9 @@ class Batches:
     def _compare(self, both: Outputs, size: int) -> None:
         columns = [both.column(index) for index in range(both.numbers.shape[1])]
         ranks = np.array([np.unique(column, return_inverse=True)[1] for column in columns], np.int64).reshape(len(columns), 2 * size)
-        if both.shapes is not None:
-            ranks = np.concatenate([ranks, 2 * size * len(ranks) * both.shapes[None, :]])
+        if both.shapes is not None:  # by their names: in the order in which they come, those of the second call alone would be the last
+            place = np.argsort(np.argsort(np.array(both.names)))
+            ranks = np.concatenate([ranks, 2 * size * len(ranks) * place[both.shapes][None, :]])
         first = np.arange(0, size - 1, 2)
         near = np.abs(ranks[:, first] - ranks[:, first + 1]).sum(axis=0)
         far = np.abs(ranks[:, first] - ranks[:, size + first + 1]).sum(axis=0)

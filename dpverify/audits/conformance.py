@@ -26,6 +26,7 @@ from scipy.special import betainc, eval_legendre, gammaln
 
 from dpverify.audits.declared import Declared
 from dpverify.audits.declared.gauges import Gauge
+from dpverify.audits.declared.keys import KeysLaw, told_as
 from dpverify.audits.declared.selections import SelectionLaw
 from dpverify.audits.outputs import Outputs
 from dpverify.audits.places import moved
@@ -62,6 +63,7 @@ _LEAK_WEIGHT: Final = 0.03
 _LEAKS: Final = (1e-4, 1e-3, 1e-2, 0.1)  # the fraction of outputs whose noise is too small
 _SINGLE_WEIGHT: Final = 0.4
 _INPUT_WEIGHT: Final = 0.1
+_COUNTS: Final = 8  # that keys have, of which what is told is looked at
 _OPEN_WEIGHT: Final = 0.1  # the Dirichlet mixtures
 _MAIN_SHARE: Final = 0.8  # of the views' capital, for the noise or its norm, where there are directions to look at too
 _FACTORS: Final = {0.0: "seldom", 0.5: "seldom", 0.8: "seldom", 0.9: "seldom", 1.1: "often", 1.25: "often", 2.0: "often"}
@@ -289,6 +291,10 @@ def _by_column(noise: FloatArray, columns: int) -> Array:
     return np.where((column == np.rint(column)) & (column >= 0) & (column < columns), column, columns).astype(np.int64)
 
 
+def _by_key(told: FloatArray, keys: Array, edges: FloatArray) -> Array:
+    return told_as(told[:, keys], edges).ravel()
+
+
 def _by_norm(noise: FloatArray, declared: Declared, edges: FloatArray) -> Array:
     return np.searchsorted(edges, _norm(declared, noise), side="right")
 
@@ -347,7 +353,7 @@ class Conformance:
         Raises AuditError for outputs that are not numbers of the declared shape.
         """
         if self.read is not None:
-            outputs = Outputs(self.read(outputs)[:, None])
+            outputs = Outputs(self.read(outputs).reshape(len(outputs), -1))
         width, outputs = len(self.centre), moved(outputs, self.origin, whole=self.whole)
         if outputs.shapes is not None or outputs.numbers.shape[1:] != (width,):
             raise AuditError(
@@ -393,6 +399,8 @@ def conformance(declared: Declared, x: Array, origin: Array | None = None) -> Co
 def _conformance(declared: Declared, x: tuple[float, ...]) -> Conformance:
     if isinstance(declared, SelectionLaw):
         return _selection(declared, np.array(x))
+    if isinstance(declared, KeysLaw):
+        return _keys(declared, np.array(x))
     builders = {"line": _additive, "product": _additive, "integers": _integers, "radial": _radial, "kernel": _kernel, "finite": _finite}
     if declared.kind not in builders:
         raise AuditError(f"no conformance test for declarations of kind {declared.kind!r}: audit without a declaration.")
@@ -446,6 +454,25 @@ def _selection(declared: SelectionLaw, x: FloatArray) -> Conformance:
     view = _with_impossible(finite_view("what is told", row, rivals, QUADRATURE_ERROR))
     sorter = partial(_by_column, columns=len(row))
     return Conformance(np.zeros(1), (sorter,), (view,), read=declared.reader.columns)
+
+
+def _keys(declared: KeysLaw, x: FloatArray) -> Conformance:
+    """What is told of each key, as a column; those with the same count together."""
+    counts = [float(count) for count in np.unique(x)]
+    counts = counts[:: -(-len(counts) // _COUNTS)]
+    sorters, views = list[Sorter](), list[View]()
+    for count in counts:
+        edges = declared.edges(count)
+        row = declared.columns(count, edges)
+        scaled = ((weight, scale, declared.columns(count, edges, scale)) for scale, weight in _SCALES.items())
+        rivals: list[Bet] = [(weight, other, f"about {scale:g} times the declared scale") for weight, scale, other in scaled]
+        near = [at for at in (count - declared.reach, count + declared.reach) if at > 0]
+        rivals += [(_INPUT_WEIGHT / 2, row + declared.columns(at, edges), "as if the count were sometimes its neighbour's") for at in near]
+        views.append(_with_impossible(finite_view(f"what is told of a count of {count:g}", row, rivals, QUADRATURE_ERROR)))
+        sorters.append(partial(_by_key, keys=np.flatnonzero(x == count), edges=edges))
+    draws = tuple(int((x == count).sum()) for count in counts)
+    shares = (1 / len(counts),) * len(counts)
+    return Conformance(np.zeros(len(x)), tuple(sorters), tuple(views), shares, draws, read=declared.reader(len(x)).columns)
 
 
 def _additive(declared: Declared, x: FloatArray, step: float = 0.0) -> Conformance:

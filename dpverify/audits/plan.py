@@ -11,6 +11,7 @@ import numpy as np
 from dpverify.audits.declared import Declared, compared_pairs, declared, may_be_neighbours, require_both_orders
 from dpverify.audits.declared.counterparts import of_space
 from dpverify.audits.declared.curves import float_up, proved_curve
+from dpverify.audits.declared.keys import KeysLaw
 from dpverify.audits.floats import float_pairs
 from dpverify.audits.neighbours import plain, strategy_pairs, usual_patterns
 from dpverify.audits.outputs import Outputs, exact_number, exact_vector
@@ -91,6 +92,8 @@ def make_plan(
     if isinstance(claim.mechanism, Space):
         claim = of_space(claim)
     density = declared(claim)
+    if isinstance(density, KeysLaw) and query is None and not all(map(_of_counts, pairs or ())):
+        density = None  # rows, which the sampler counts by key itself
     curve, epsilon, delta = _curve(claim, density)
     if not any(point.epsilon < MOST_EPSILON and point.delta < 1 for point in curve):
         raise AuditError(f"{_named(claim)}: no sampler breaks a claim of epsilon {MOST_EPSILON} or more, or of delta 1. Claim less.")
@@ -115,6 +118,15 @@ def make_plan(
             fresh = [pair for pair in tried if not _known(pair, chosen)]
             extra = tuple(Pair(f"floating-point pair {i}", *pair, answers=pair) for i, pair in enumerate(fresh, 1))
     return Plan(curve, epsilon, delta, tuple(chosen), extra, density)
+
+
+def _of_counts(pair: Sequence[Any]) -> bool:
+    """Whether two inputs are as many numbers, as the counts of two neighbours by key are."""
+    try:
+        left, right = map(exact_vector, pair)
+    except (TypeError, ValueError):
+        return False
+    return bool(left.shape == right.shape)
 
 
 def number_up(expr: Expr) -> float:

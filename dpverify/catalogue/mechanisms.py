@@ -438,7 +438,11 @@ class Mechanisms:
         needed = {key for key, field in numbers.items() if field.required}
         if faults or not parameters.keys() >= needed or self.broken & set(renamed.values()):
             return None
-        mechanism = builtin.build(parameters)
+        try:
+            mechanism = builtin.build(parameters)
+        except Fault as fault:
+            table.fault(str(fault))
+            return None
         if isinstance(mechanism, Radial) and norm.matrix:
             return replace(mechanism, norm=norm, dimension=num(len(norm.matrix[0])))
         return mechanism

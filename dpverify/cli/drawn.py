@@ -193,6 +193,7 @@ def _pictures(entries: Sequence[Entry], told: list[str]) -> Pictures:
     from dpverify.catalogue.kinds import plain
     from dpverify.pictures import loss, noise_error
     from dpverify.pictures.body import body
+    from dpverify.pictures.by_kind import by_kind
     from dpverify.report.page.subject import Pictures
 
     claim = entries[0].claim
@@ -205,6 +206,7 @@ def _pictures(entries: Sequence[Entry], told: list[str]) -> Pictures:
         error=_tried(entries[0], told, "its error", lambda: noise_error(claim)),
         body=_tried(entries[0], told, "its body", lambda: body(claim)),
         errors=_tried(entries[0], told, "its error against epsilon", lambda: _errors(entries)),
+        own=_tried(entries[0], told, "what decides", lambda: by_kind(claim)) or (),
     )
 
 

@@ -141,8 +141,9 @@ HYPOTHESES = {
         "the parts see disjoint parts of the data, and which part a record belongs to depends on the record alone",
     ),
     "composition.post_processing": ("the map does not look at the data again",),
-    "composition.shuffling": (
-        "people tell of their own records alone, by independent draws, and the order of what they tell is not seen",
+    **dict.fromkeys(
+        ("composition.shuffling", "composition.shuffled_histograms"),
+        ("people tell of their own records alone, by independent draws, and the order of what they tell is not seen",),
     ),
     "selection.noisy_keys": (
         "a record adds at most the stated sensitivity to the counts of at most so many keys, and nothing below 0",

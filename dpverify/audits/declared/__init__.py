@@ -19,6 +19,7 @@ from dpverify.audits.declared.counterparts import of_values
 from dpverify.audits.declared.curves import gaussian_curve
 from dpverify.audits.declared.finite import finite
 from dpverify.audits.declared.gauges import gauge, shifts_of
+from dpverify.audits.declared.keys import KeysLaw
 from dpverify.audits.declared.laws import (
     Quadrature,
     Steps,
@@ -51,6 +52,7 @@ from dpverify.trusted.kernel.model import (
     KaryResponse,
     Kernel,
     Mixture,
+    NoisyKeys,
     NoisyMax,
     Norm,
     OnLine,
@@ -111,6 +113,9 @@ def _declared(claim: Claim) -> Declared | None:
     if isinstance(mechanism, NoisyMax | AboveThreshold):
         require_both_orders(claim)
         return selection(claim, _noise_law) or numbered(claim, _noise_law)
+    if isinstance(mechanism, NoisyKeys):
+        noise = _declared(Claim(mechanism.noise, ONE, sensitivity=ONE))
+        return KeysLaw(claim, noise) if isinstance(noise, LineLaw | IntegerLaw) else None
     if isinstance(mechanism, Stream):
         return stream_law(claim, _noise_law)
     if isinstance(mechanism, Staircase):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 
@@ -108,12 +109,14 @@ class Scores:
     """Cells by the declared loss of a vector: thresholds increase, cell k holds thresholds[k - 1] <= loss < thresholds[k].
 
     loss: of points (n, dimension), vectorised and picklable; words: the loss in words.
+    read: the points of outputs that are none themselves.
     """
 
     loss: Function
     thresholds: tuple[float, ...]
     dimension: int
     words: str
+    read: Callable[[Outputs], Array] | None = None
 
     @property
     def size(self) -> int:
@@ -122,7 +125,8 @@ class Scores:
 
     def codes(self, outputs: Outputs) -> Codes:
         """The number of thresholds that each output's loss reaches."""
-        return cells_of(self.loss(_vectors(outputs, self.dimension, f"a vector of {self.dimension} numbers")), self.thresholds)
+        read = self.read or partial(_vectors, dimension=self.dimension, what=f"a vector of {self.dimension} numbers")
+        return cells_of(self.loss(read(outputs)), self.thresholds)
 
     def describe(self, low: int, high: int) -> str:
         """The event as bounds of the loss."""

@@ -196,6 +196,11 @@ class NumberedLaw(SelectionLaw):
         return _row(self.mechanism, self.reader, x, lambda noise: self._noise(noise, scale))
 
     @property
+    def whole(self) -> bool:
+        """Whether all numbers are integers."""
+        return on_integers(self.mechanism)
+
+    @property
     def unit(self) -> float:
         """How wide the narrowest noise is."""
         return min(self._noise(noise, 1.0).unit for noise in noises_of(self.mechanism))

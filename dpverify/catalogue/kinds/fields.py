@@ -320,7 +320,10 @@ NU: Final = Field(
 EPSILON: Final = Field(
     "epsilon",
     RANGING,
-    numbers("Of the builtins staircase and knorm: their parameter. Of a guarantee: it holds at this epsilon (in nats) and at delta.", True),
+    numbers(
+        "Of the builtins staircase, knorm and optimal_keys: their own. Of a guarantee: it holds at this epsilon (in nats) and at delta.",
+        True,
+    ),
 )
 GAMMA: Final = Field(
     "gamma", RANGING, numbers("Where the staircase steps; of negative binomial noise the probability of success. Between 0 and 1.", True)

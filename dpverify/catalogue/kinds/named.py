@@ -12,7 +12,9 @@ from dpverify.catalogue.kinds.fields import Field
 from dpverify.catalogue.kinds.finite import gumbel
 from dpverify.catalogue.kinds.kind import Builtin, Starter
 from dpverify.catalogue.kinds.sums import difference
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Pow, Sym, add, call, div, mul, neg, num, power, sub
+from dpverify.catalogue.toml import Fault
+from dpverify.search.decimals import decimal_bounds
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Pow, Sym, add, call, div, mul, neg, num, power, sub, symbols
 from dpverify.trusted.kernel.model import L1, L2, KaryResponse, Mechanism, Product, Radial, Staircase, Table, Translation
 from dpverify.trusted.language import whole_laws
 
@@ -27,6 +29,11 @@ _TRIALS: Final = Field("n", fields.RANGING, "The number of trials, an integer of
 _CHANCE: Final = fields.P
 _ETA: Final = Field("eta", fields.RANGING, fields.numbers("The shape of the law, positive.", True))
 _SUCCESS: Final = fields.GAMMA
+_FEW: Final = 32
+_DIGITS: Final = 24
+"""Of the delta of the rule for keys, to which its probabilities are rounded down."""
+_MOST_COUNTS: Final = 4_000
+_DELTA: Final = Field("delta", fields.RANGING, "The delta of the rule, a rational number between 0 and 1.")
 Parameters = Mapping[str, Expr]
 
 
@@ -83,6 +90,26 @@ def _logistic(p: Parameters) -> Mechanism:
 def _knorm(p: Parameters) -> Mechanism:
     """On the line, until the reader puts the body in (theory#gauges)."""
     return Radial(call("exp", neg(mul(p["epsilon"], _R))), L1, ONE)
+
+
+def _optimal_keys(p: Parameters) -> Mechanism:
+    """Whether a key is told that n records have, n = 0, 1, ...: each time the most that neighbours allow, rounded down (theory#noisy-keys).
+
+    Raises Fault for what is no constant, or would have too many rows.
+    """
+    epsilon, delta = p["epsilon"], p["delta"]
+    if symbols(epsilon) or not isinstance(delta, Num) or not 0 < delta.value < 1:
+        raise Fault("epsilon and delta: the rule has a row for each count, and wants numbers, with a rational delta between 0 and 1.")
+    odds, unit = Fraction(decimal_bounds(call("exp", epsilon), _DIGITS)[0]), delta.value / 10**_DIGITS
+    told = [Fraction(0)]
+    while 1 - told[-1] > delta.value - unit:
+        if len(told) > _MOST_COUNTS:
+            raise Fault(f"delta = {delta.value}: the rule is certain to tell a key only beyond {_MOST_COUNTS} records. Give a greater one.")
+        most = min(odds * told[-1] + delta.value, 1 - (1 - told[-1] - delta.value) / odds)
+        told.append((most // unit - 1) * unit)
+    steps = [(n, n + 1) for n in range(len(told))]
+    rows = tuple((Num(1 - share), Num(share)) for share in (*told, Fraction(1)))
+    return Table(rows, (*steps, *((b, a) for a, b in steps)))
 
 
 def given(key: str) -> dict[str, Any]:
@@ -161,6 +188,13 @@ BUILTINS: Final[Mapping[str, Builtin]] = {
             answers_queries=False,
         ),
         Builtin(
+            "optimal_keys",
+            "Whether a key is told that n records have: as often as epsilon and delta allow (Desfontaines, Voss and Gipson 2022).",
+            (fields.EPSILON, _DELTA),
+            _optimal_keys,
+            answers_queries=False,
+        ),
+        Builtin(
             "student_t",
             "Multivariate t noise with nu degrees of freedom.",
             (fields.NU, fields.DIMENSION, fields.SCALE),
@@ -182,9 +216,9 @@ BUILTINS: Final[Mapping[str, Builtin]] = {
 def _names() -> str:
     """A comment with every name, and the keys that it needs."""
     needs = {name: ", ".join(field.name for field in row.fields if field.required) for name, row in BUILTINS.items()}
-    told = ", ".join(f"{name} ({needs[name]}{'; ' * bool(row.note)}{row.note})" for name, row in BUILTINS.items())
+    told = ", ".join(f"{name}\N{NO-BREAK SPACE}({needs[name]}{'; ' * bool(row.note)}{row.note})" for name, row in BUILTINS.items())
     lines = textwrap.wrap(f"The names, with what each needs: {told}.", 130, break_on_hyphens=False)
-    return "".join(f"# {line}\n" for line in lines)
+    return "".join(f"# {line}\n" for line in lines).replace("\N{NO-BREAK SPACE}", " ")
 
 
 STARTER: Final = Starter(

@@ -13,6 +13,7 @@ from dpverify.report.page.blocks import beside
 if TYPE_CHECKING:
     from dpverify.pictures.bands import Bands
     from dpverify.pictures.body import BodyPicture
+    from dpverify.pictures.by_kind import Drawing
     from dpverify.pictures.error_curves import ErrorCurves
     from dpverify.pictures.loss import LossCurve
     from dpverify.pictures.noise_error import NoiseError
@@ -42,7 +43,7 @@ class Plane:
 class Pictures:
     """The data of the pictures of claims that differ only in what they claim. names: of those claims; None: there is no such picture.
 
-    errors: with the name of the claim that they are of.
+    errors: with the name of the claim that they are of. own: those of its own kind.
     """
 
     names: tuple[str, ...]
@@ -51,6 +52,7 @@ class Pictures:
     error: NoiseError | None = None
     body: BodyPicture | None = None
     errors: tuple[str, ErrorCurves] | None = None
+    own: tuple[Drawing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,22 @@ from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
+from flint import arb
 from scipy import stats
 
 from dpverify.search.composition import plans as building
 from dpverify.search.composition.plans import Plan
+from dpverify.search.decimals import decimals
 from dpverify.search.proposal import bound, of_run
 from dpverify.trusted.combinators.runs import Run, leaf
 from dpverify.trusted.facts.premises import pure_of
 from dpverify.trusted.kernel.balls import constant, precision, rational
-from dpverify.trusted.kernel.errors import DpverifyError, Undecided
+from dpverify.trusted.kernel.errors import DpverifyError, Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import Num
+from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, KaryResponse, Shuffle, Table
+from dpverify.trusted.theories.composition.histograms import every, gains, histograms, size, weight
+from dpverify.trusted.theories.composition.rules import shuffled_histograms as few
 from dpverify.trusted.theories.composition.rules import shuffling as rule
 
 _DEVIATIONS = 13
@@ -36,6 +41,8 @@ def plan(run: Run, epsilon: float | None, delta: float, premises: Callable[[Clai
     shuffle = run.part.mechanism
     assert isinstance(shuffle, Shuffle) and isinstance(shuffle.people, Num)
     local, others = shuffle.part.mechanism, int(shuffle.people.value) - 1
+    with suppress(DpverifyError), precision(_BITS):
+        return _of_few(shuffle, epsilon, delta)
     found: Plan = {"rule": rule.NAME}
     with precision(_BITS):
         if not isinstance(local, Table | KaryResponse):
@@ -51,6 +58,49 @@ def plan(run: Run, epsilon: float | None, delta: float, premises: Callable[[Clai
             if heights and max(heights)[0] > 0:
                 found["below"] = below[-max(heights)[1]]
     return found
+
+
+def _of_few(shuffle: Shuffle, epsilon: float | None, delta: float) -> Plan:
+    """By all that few people may tell, and the worst of it. Raises Rejected for another part, and for too many."""
+    (rows, pairs), people = few.rows_of(shuffle.part.mechanism), few.people_of(shuffle)
+    require(size(rows, people) <= few.MOST, Rejected(few.NAME, "people", "too many"))
+    if epsilon is None:
+        told = every(rows, pairs, people)
+        epsilon = float(_crossing(lambda at: float(told.divergence(arb(at)).mid()), delta) or 0)
+    best = (-1.0, [0, 0], [0])
+    for split, laws in histograms(rows, people).items():
+        for i, j in (*pairs, *((j, i) for i, j in pairs)):
+            gained = float(gains([(laws[i], laws[j])], weight(rows) ** people).divergence(arb(epsilon)).mid())
+            best = max(best, (gained, [i, j], [*split]))
+    return {"rule": few.NAME, "below": {"pair": best[1], "others": best[2]}} if pairs else {"rule": few.NAME}
+
+
+def described(fact: Fact, epsilon: arb) -> dict[str, str]:
+    """The data of the lower pair of a shuffle of few people, and the histograms that lose more than epsilon between them."""
+    assert isinstance(fact.about, Run) and isinstance(fact.about.part.mechanism, Shuffle)
+    shuffle, below = fact.about.part.mechanism, fact.parameters["below"]
+    (rows, _), people = few.rows_of(shuffle.part.mechanism), few.people_of(shuffle)
+    (i, j), others, unit = below["pair"], below["others"], weight(rows) ** people
+    laws = histograms(rows, people)[tuple(others)]
+    factor = epsilon.exp()
+    told = [(k, int(laws[i][k]), int(laws[j][k])) for k in range(max(laws[i].length(), laws[j].length()))]
+    inside = [each for each in told if each[1] - factor * each[2] > 0]
+    shown = [_histogram(k, people, len(rows[0])) for k, *_ in inside[:_MOST_OUTPUTS]]
+    more = f", and {len(inside) - len(shown)} more" if len(inside) > len(shown) else ""
+    p, q = (arb(sum(each[side] for each in inside)) / unit for side in (1, 2))
+    return {
+        "pair": f"one person with the record {i}, or {j}, where so many others have each record: {', '.join(map(str, others))}",
+        "event": f"S = {{histograms, how many tell each output: {', '.join(shown)}{more}}}",
+        "P": decimals(p),
+        "Q": decimals(q),
+        "P - exp(epsilon)*Q": decimals(p - factor * q),
+    }
+
+
+def _histogram(exponent: int, people: int, outputs: int) -> str:
+    """How many tell each output, of the exponent of a coefficient."""
+    counts = [exponent // (people + 1) ** y % (people + 1) for y in range(outputs - 1)]
+    return f"({', '.join(map(str, (people - sum(counts), *counts)))})"
 
 
 def _range(others: int, share: float) -> list[int]:

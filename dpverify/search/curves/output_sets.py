@@ -17,6 +17,7 @@ from dpverify.trusted.kernel.balls import constant, rational
 from dpverify.trusted.kernel.expr import ONE, Num, div, format_expr, mul, parse, substitute
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Kernel, Radial, Stream, Translation
+from dpverify.trusted.theories.composition.rules import shuffled_histograms
 from dpverify.trusted.theories.curves import shifts
 from dpverify.trusted.theories.curves.rules import every_shift, kernel_pair
 from dpverify.trusted.theories.curves.unimodal import in_pieces
@@ -124,7 +125,13 @@ def _of_every_word(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     return every_word.described(fact, epsilon)
 
 
+def _of_histograms(fact: Fact, epsilon: arb) -> Mapping[str, str]:
+    from dpverify.search.composition import shuffling
+
+    return shuffling.described(fact, epsilon)
+
+
 _RULES: Final = {
     every_shift.NAME: _of_a_shift, kernel_pair.NAME: _of_bins, delta_event.NAME: _of_a_selection,
-    delta_every_word.NAME: _of_every_word,
+    delta_every_word.NAME: _of_every_word, shuffled_histograms.NAME: _of_histograms,
 }  # fmt: skip

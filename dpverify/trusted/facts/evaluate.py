@@ -112,9 +112,12 @@ def divergence(at: Callable[[arb], arb]) -> Profile:
 
 
 class SetUp(Protocol):
-    """What is made once for a precision. alone: the mass that only the first of the two has."""
+    """What is made once for a precision."""
 
-    alone: arb
+    @property
+    def alone(self) -> arb:
+        """The mass that only the first of the two has."""
+        ...
 
     def divergence(self, epsilon: arb) -> arb:
         """H at an exact epsilon of at least 0."""

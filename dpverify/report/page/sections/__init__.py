@@ -16,6 +16,7 @@ from dpverify.report.page.sections import (
     assumptions,
     audit,
     body,
+    by_kind,
     certificate,
     claims,
     compositions,
@@ -44,7 +45,7 @@ from dpverify.report.page.sections import (
 
 OF_RUN: Final[tuple[ModuleType, ...]] = (headline, index)
 OF_FILE: Final[tuple[ModuleType, ...]] = (mechanism, claims)
-PICTURES: Final[tuple[ModuleType, ...]] = (loss, privacy_curve, trade_off, compositions, unit_ball, error)
+PICTURES: Final[tuple[ModuleType, ...]] = (loss, by_kind, privacy_curve, trade_off, compositions, unit_ball, error)
 """Of a file, side by side where there is room."""
 AUDITS: Final[tuple[ModuleType, ...]] = (audit,)
 OF_CLAIM: Final[tuple[ModuleType, ...]] = (

@@ -33,16 +33,16 @@ def theorem(name: str) -> Theorem:
             from dpverify.trusted.theories.composition.rules import joint_neighbours as rule
         case "laplace-sums":
             from dpverify.trusted.theories.composition.rules import laplace_sums as rule
+        case "least-noise":
+            from dpverify.trusted.theories.composition.rules import least_noise as rule
         case _:
-            return _from_least_noise_on(name)
+            return _from_loss_distribution_on(name)
     return rule
 
 
-def _from_least_noise_on(name: str) -> Theorem:
+def _from_loss_distribution_on(name: str) -> Theorem:
     rule: Theorem
     match name:
-        case "least-noise":
-            from dpverify.trusted.theories.composition.rules import least_noise as rule
         case "loss-distribution":
             from dpverify.trusted.theories.composition.rules import loss_distribution as rule
         case "one-sided":
@@ -61,6 +61,8 @@ def _from_least_noise_on(name: str) -> Theorem:
             from dpverify.trusted.theories.composition.rules import renyi_composition as rule
         case "sampling-without-replacement":
             from dpverify.trusted.theories.composition.rules import sampling_without_replacement as rule
+        case "shuffled-histograms":
+            from dpverify.trusted.theories.composition.rules import shuffled_histograms as rule
         case "shuffling":
             from dpverify.trusted.theories.composition.rules import shuffling as rule
         case "single-part":
