@@ -88,11 +88,11 @@ def test_a_sampled_record_in_the_place_of_another_lies_between():
 
 
 def test_two_sums_with_half_of_the_variance_are_the_nearer_bound_of_many_small_samples():
-    steps = Cost([(sampled("1/100", gaussian("11/10")), 20)], ONE)
+    steps = Cost([(sampled("1/100", gaussian("11/10")), 4)], ONE)
     assert [table["parts"][0]["kind"] for table in steps.mechanisms.most] == ["subsample", "subsample"]
     fixed = event("SampledWithoutReplacementDpEvent", gaussian("11/10"), source_dataset_size=100, sample_size=1)
     delta = Fraction(1, 10**5)
-    assert steps.epsilon(delta).upper < Cost([(fixed, 20)], ONE).epsilon(delta).upper
+    assert steps.epsilon(delta).upper < Cost([(fixed, 4)], ONE).epsilon(delta).upper
 
 
 def test_mixtures_of_gaussians_lie_between_the_least_and_the_greatest_move():
