@@ -258,6 +258,7 @@ class Field:
     def _by_coefficients(self, p, strict):
         """Whether no coefficient is below 0 where parameters are written by their distances t from their ends."""
         values, field = {}, Field(self.domains)
+        field.deep = self.deep
         for name in sorted(names(p) & self.domains.keys()):
             lower, upper, lower_open, upper_open, _ = self.domains[name]
             if (lower, upper) in ((None, None), (0, None)):
@@ -281,6 +282,7 @@ class Field:
     def _no_less(self, p, strict):
         """Whether no coefficient is below 0 but b of x, where a x**2/y + c y are added, b**2 <= 4 a c; no symbol is below 0."""
         groups, numbers = {}, Field({})
+        sure(not self.deep or len(p) <= 60, "a slope that is too long")
         for m, c in p.items():
             moving = tuple((a, e) for a, e in m if _names(a) or (a[0] == "e" and a[1][:1] and a[1][0][0] == "above 1"))
             groups.setdefault(moving, {})[tuple(x for x in m if x not in moving)] = c
