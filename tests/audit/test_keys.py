@@ -105,6 +105,12 @@ def test_outputs_of_another_form_are_refused_with_what_is_wanted(outputs):
         Keys(2, True, 25.0).columns(encode(outputs, 2))
 
 
+def test_a_number_that_floats_round_below_the_threshold_is_told_and_one_that_is_less_is_wrong():
+    edges = np.array([24.8368, 30.0])
+    told = np.array([UNTOLD, float(np.nextafter(np.float32(24.8368), np.float32(0))), 24.8, 29.0, 31.0])
+    assert told_as(told, edges).tolist() == [0, 1, 3, 1, 2]
+
+
 def test_where_the_threshold_is_not_above_0_a_number_says_nothing_of_whether_a_key_is_told():
     with pytest.raises(AuditError, match="None"):
         Keys(2, True, 0.0).columns(encode(np.zeros((2, 2)), 2))

@@ -34,6 +34,8 @@ _WRONG: Final = float(np.finfo(float).min)
 """What is told of a key that is neither told nor left out: a number below every threshold."""
 _SHARES: Final = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
 """Of the noise, below the edges between bins."""
+_ROUNDING: Final = 1e-6
+"""Of the threshold: a number that is no further below it was rounded to a float of 32 bits."""
 _NEAR: Final = 0.02
 """A count that tells so little less than another is as good, if it is nearer to the threshold."""
 _LEAF: Final = re.compile(r"(number|bool|None)(?: x (\d+))?")
@@ -115,7 +117,8 @@ def _leaves(name: str) -> list[str]:
 
 def told_as(told: Array, edges: Array) -> Array:
     """The column of what is told of a key: 0 where it is not, else the place between edges, the first the threshold; the last is wrong."""
-    return np.where(told == UNTOLD, 0, np.where(told < edges[0], len(edges) + 1, np.searchsorted(edges, told, side="right")))
+    wrong = told < edges[0] - _ROUNDING * np.abs(edges[0])
+    return np.where(told == UNTOLD, 0, np.where(wrong, len(edges) + 1, np.maximum(np.searchsorted(edges, told, side="right"), 1)))
 
 
 # -- the law -----------------------------------------------------------------------------------------------------------
