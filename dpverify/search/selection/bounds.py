@@ -46,7 +46,7 @@ def extend(proposal: Proposal, claim: Claim, digits: int, known: Premise) -> Non
     mechanism = claim.mechanism
     assert isinstance(mechanism, Compared)
     # what is known of the worst output is of both ways to decide ties
-    exactly = getattr(mechanism, "ties", "") == "random" and mechanism.bounds is not None and not claim.domains
+    exactly = getattr(mechanism, "ties", "") and mechanism.bounds is not None and not claim.domains
     if exactly and proposal.extend(every_word.propose, claim, digits) and every_word.is_whole(claim):
         del proposal.reasons[before:]
         return
