@@ -107,12 +107,12 @@ def disjoint(runs: Sequence[Run]) -> Curve | None:
 
 def curve(
     noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None, at: Any = None, kept: Any = 0
-) -> Curve:  # fmt: skip
+) -> Curve:
     """The curve of noise on the integers, or of staircase noise, at a sensitivity.
 
-    peak: as of `infer`, None for probabilities of any shape. at, kept: as of `infer`. Raises Rejected for another kind, a sensitivity that is
-    not certainly at least 0, or is too large for these, or parameters that are not certainly in order, Undecided where the probabilities
-    are not proved unimodal or not summed.
+    peak: as of `infer`, None for probabilities of any shape. at, kept: as of `infer`. Raises Rejected for another kind, a sensitivity that
+    is not certainly at least 0, or is too large for these, or parameters that are not certainly in order, Undecided where the
+    probabilities are not proved unimodal or not summed.
     """
     for bound in (reach.upper, reach.lower):
         require(certainly_le(ZERO, bound), Rejected(NAME, "the sensitivity", f"{format_expr(bound)} is not certainly at least 0"))
