@@ -93,8 +93,10 @@ def test_the_delta_of_a_sum_is_that_by_enumeration(plus, less, moved, epsilon):
     law = reduce(added, [LAWS[one][1] for one in plus] + [opposite(LAWS[one][1]) for one in less])
     noise = dp.sum(parts=[LAWS[one][0] for one in plus], subtracted=[LAWS[one][0] for one in less] or None)
     truth = delta(law, moved, Fraction(epsilon))
-    assert near(dp.tight_delta(noise, sensitivity=moved, epsilon=epsilon, digits=13), truth)
+    assert near(dp.tight_delta(noise, sensitivity=moved, epsilon=epsilon, digits=13), truth, 12 if truth < 0.9 else 8)
     for slack, verdict in (("1.000001", "PROVED"), ("0.999999", "REFUTED")):
+        if truth * mp.mpf(slack) > 1:
+            continue
         claimed = Fraction(int(truth * mp.mpf(slack) * mp.mpf(10) ** 30), 10**30)
         assert dp.verify(noise, sensitivity=moved, epsilon=epsilon, delta=claimed).verdict == verdict
 
@@ -350,8 +352,8 @@ def test_a_selection_has_no_noise_with_dropouts():
 
 def test_the_kernel_refuses_what_the_reader_does():
     one = Summand(poisson(num(1)))
-    on_reals = Summand(Translation(parse("exp(-abs(z))")))
-    wrong = [Sum(()), Sum((one,), num(1)), Sum((one, on_reals)), Sum((Summand(one.noise, parse("1/2")),))]
+    on_the_line = Summand(Translation(parse("exp(-abs(z))")))
+    wrong = [Sum(()), Sum((one,), num(1)), Sum((one, on_the_line)), Sum((Summand(one.noise, parse("1/2")),))]
     for noise in wrong:
         assert list(faults(Claim(noise, num(1), ZERO, sensitivity=num(1))))
     fine = Sum((one, Summand(one.noise, num(2))), num(2))

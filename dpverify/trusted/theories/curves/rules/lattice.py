@@ -106,7 +106,7 @@ def disjoint(runs: Sequence[Run]) -> Curve | None:
 
 def curve(
     noise: Mechanism, reach: Sensitivity, hints: Hints, peak: tuple[int, int] | None, at: Any = None, kept: Any = 0
-) -> Curve:  # fmt: skip
+) -> Curve:
     """The curve of noise on the integers, or of staircase noise, at a sensitivity.
 
     peak: as of `infer`, None for probabilities of any shape. at, kept: as of `infer`. Raises Rejected for another kind, a sensitivity that
