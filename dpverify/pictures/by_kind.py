@@ -18,12 +18,13 @@ from dpverify.pictures.polyline import Point
 from dpverify.search.numeric import number
 from dpverify.search.selection.rough_laws import Rough
 from dpverify.search.verify import verify
+from dpverify.trusted.claims.kinds import RUNS
 from dpverify.trusted.combinators.old_keys import most_keys, old_keys
 from dpverify.trusted.kernel.balls import constant, precision
 from dpverify.trusted.kernel.bounds import Infinite
 from dpverify.trusted.kernel.errors import DpverifyError
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, symbols
-from dpverify.trusted.kernel.model import RUNS, BestOf, Claim, Compose, CorrelatedNoise, Filter, NoisyKeys, Part, Shuffle, on_integers
+from dpverify.trusted.kernel.model import BestOf, Claim, Compose, CorrelatedNoise, Filter, NoisyKeys, Part, Shuffle, on_integers
 from dpverify.trusted.sensitivity.participation import count, first_column, squares
 from dpverify.trusted.theories.selection.noise_laws import closed
 from dpverify.trusted.theories.selection.rules.noisy_keys import First

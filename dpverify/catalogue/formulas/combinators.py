@@ -8,8 +8,9 @@ from typing import Final
 from dpverify.catalogue.formulas.boxes import APPLY, Box, Ident, Op, Words, brackets, comma, row
 from dpverify.catalogue.formulas.pieces import AT_MOST, OF_X, PRIMED, X, held
 from dpverify.catalogue.formulas.typeset import ATOM, typeset
+from dpverify.trusted.claims.kinds import RUNS
 from dpverify.trusted.kernel.expr import mul
-from dpverify.trusted.kernel.model import RUNS, BestOf, Compose, Group, Lipschitz, Parallel, PostProcess, Shuffle, Subsample
+from dpverify.trusted.kernel.model import BestOf, Compose, Group, Lipschitz, Parallel, PostProcess, Shuffle, Subsample
 
 
 def compose(mechanism: Compose, runs: Sequence[Box]) -> Iterator[Box]:

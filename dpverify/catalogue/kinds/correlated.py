@@ -9,8 +9,9 @@ from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fault, Fields, shorten
 from dpverify.catalogue.values import read_choice, read_matrix, read_number, read_vector
+from dpverify.trusted.claims.kinds import STRATEGIES
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, num
-from dpverify.trusted.kernel.model import STRATEGIES, CorrelatedNoise, Matrix
+from dpverify.trusted.kernel.model import CorrelatedNoise, Matrix
 
 NAMED: Final = STRATEGIES[1:]
 ORDERS: Final = ("any", "fixed")

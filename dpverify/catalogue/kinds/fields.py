@@ -31,10 +31,11 @@ from dpverify.catalogue.values import (
     read_scheme,
     read_string,
 )
+from dpverify.trusted.claims.kinds import COVARIANCES
+from dpverify.trusted.claims.kinds import RUNS as LAWS
 from dpverify.trusted.claims.selections import REPORTS, TIES, TOGETHER
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr
-from dpverify.trusted.kernel.model import ADJACENCIES, COVARIANCES, L1, L2, ORDERS
-from dpverify.trusted.kernel.model import RUNS as LAWS
+from dpverify.trusted.kernel.model import ADJACENCIES, L1, L2, ORDERS
 
 Schema = Mapping[str, Any]
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from dpverify.catalogue.toml import Fault, show
 from dpverify.catalogue.values import read_expression, read_number
+from dpverify.trusted.claims.kinds import COVARIANCES
 from dpverify.trusted.kernel.expr import ONE, Expr, symbols
-from dpverify.trusted.kernel.model import COVARIANCES
 
 _BY_EXPRESSION: Final = {"eigenvalues": "k", "kernel": "s and t"}
 _NAMED: Final = tuple(name for name in COVARIANCES if name not in _BY_EXPRESSION)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
@@ -12,7 +12,22 @@ from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, format_expr,
 from dpverify.trusted.kernel.fitting import unseen
 from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.model import Domain, Exponential, Matrix, Mechanism, Selection, Table, Vector
-from dpverify.trusted.kernel.well_formed import COUNT, Faults, of_number
+from dpverify.trusted.kernel.well_formed import COUNT, NOT_NEGATIVE, SHARE, Faults, of_number
+
+COVARIANCES: Final = ("eigenvalues", "brownian", "bridge", "matern-1/2", "matern-3/2", "matern-5/2", "rbf", "kernel")
+"""The covariances of Gaussian processes that a declaration names."""
+RUNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "geometric": ("mean",),
+    "logarithmic": ("mean",),
+    "poisson": ("mean",),
+    "negative_binomial": ("eta", "gamma"),
+    "fixed": ("number",),
+}
+"""The laws of a random number of runs, each with its numbers."""
+STRATEGIES: Final = ("matrix", "toeplitz", "prefix_sums", "binary_tree")
+"""What the numbers of a strategy are: a matrix, coefficients, or a name."""
+BUDGETS: Final = ("approximate", "renyi", "zcdp", "gdp")
+"""The measures that a budget may be in."""
 
 
 def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Faults:
@@ -32,16 +47,17 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Faults:
     elif isinstance(mechanism, model.Guarantee):
         from dpverify.trusted.combinators import stated
 
+        yield from _of_guarantee(mechanism, domains)
         yield from _refused(stated.check, mechanism, mechanism.order)
-        if isinstance(mechanism, model.Filter) and (mechanism.measure not in model.BUDGETS or len(mechanism.rows) != 1 or mechanism.order):
-            yield f"budget: it is not one of {', '.join(model.BUDGETS)}, with one row, for both orders."
+        if isinstance(mechanism, model.Filter) and (mechanism.measure not in BUDGETS or len(mechanism.rows) != 1 or mechanism.order):
+            yield f"budget: it is not one of {', '.join(BUDGETS)}, with one row, for both orders."
         yield from _of_orders(mechanism)
     elif isinstance(mechanism, model.EllipticalProcess):
         low, high = mechanism.support
         if not isinstance(low, Num) or low.value < 0 or not (high is None or isinstance(high, Num)):
             yield "support: the law of a variance lives between rational numbers of at least 0; the upper end may be inf."
-        if mechanism.covariance not in ("", *model.COVARIANCES):
-            yield f"covariance: {mechanism.covariance[:40]!r} is none of {', '.join(model.COVARIANCES)}."
+        if mechanism.covariance not in ("", *COVARIANCES):
+            yield f"covariance: {mechanism.covariance[:40]!r} is none of {', '.join(COVARIANCES)}."
     elif isinstance(mechanism, Selection):
         from dpverify.trusted.claims.selections import of_selection
 
@@ -88,6 +104,13 @@ def _of_sum(noise: model.Sum, domains: Mapping[str, Domain]) -> Faults:
         yield "dropouts: there are not certainly fewer than noises, so that none may be left."
 
 
+def _of_guarantee(known: model.Guarantee, domains: Mapping[str, Domain]) -> Faults:
+    for row in known.rows:
+        key, size = "epsilon" if known.measure == "approximate" else known.measure, row[-1] if known.measure == "renyi" else row[0]
+        yield from of_number(key, size, NOT_NEGATIVE, domains)
+        yield from of_number("delta", row[-1], SHARE, domains) if known.measure == "approximate" else ()
+
+
 def _of_orders(known: model.Guarantee) -> Iterator[str]:
     """Orders of Renyi divergences that are none."""
     for order in (row[0] for row in known.rows if known.measure == "renyi"):
@@ -99,7 +122,7 @@ def _of_strategy(noise: model.CorrelatedNoise, domains: Mapping[str, Domain]) ->
     """Words that mean nothing; numbers that are not those of the strategy, or not of so many steps."""
     yield from of_number("steps", noise.steps, COUNT, domains)
     rows, numbers, steps = noise.matrix, noise.coefficients, noise.steps.value if isinstance(noise.steps, Num) else 0
-    if noise.strategy not in model.STRATEGIES or noise.order not in ("any", "fixed"):
+    if noise.strategy not in STRATEGIES or noise.order not in ("any", "fixed"):
         yield "strategy: it is none of those that are known, or the order of participations is neither any nor fixed."
     if (noise.strategy == "matrix") != bool(rows) or (noise.strategy == "toeplitz") != bool(numbers):
         yield "strategy: a matrix has rows, toeplitz has coefficients, and others have neither."
@@ -111,9 +134,9 @@ def _of_strategy(noise: model.CorrelatedNoise, domains: Mapping[str, Domain]) ->
 
 def _of_runs(best: model.BestOf, domains: Mapping[str, Domain]) -> Iterator[str]:
     """A law of the number of runs that is none."""
-    names = model.RUNS.get(best.law, ())
+    names = RUNS.get(best.law, ())
     if not names or len(names) != len(best.numbers):
-        yield f"runs: the law {best.law[:40]!r} with so many numbers is none of {', '.join(model.RUNS)}."
+        yield f"runs: the law {best.law[:40]!r} with so many numbers is none of {', '.join(RUNS)}."
         return
     for name, number in zip(names, best.numbers, strict=True):
         if symbols(number) <= domains.keys() and (wanted := _unfit(best.law, name, number, domains)):

@@ -9,8 +9,9 @@ from typing import Any
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.expr import ONE, Num, format_expr, symbols
 from dpverify.trusted.kernel.model import Claim, Part, RecordSums, on_integers
+from dpverify.trusted.kernel.well_formed import require_well_formed
 from dpverify.trusted.order.domains import faults as of_domains
-from dpverify.trusted.sensitivity.record_sums import added, each, expressions
+from dpverify.trusted.sensitivity.record_sums import added, each, expressions, read_as
 
 
 def of_records(claim: Claim) -> Iterator[str]:
@@ -61,4 +62,11 @@ def plain(claim: Claim) -> Claim:
         return replace(held, sums=None, sensitivity=ONE, **({"adjacency": held.sums.adjacency} if isinstance(held, Part) else {}))
 
     found: Claim = each(claim, of)
+    return found
+
+
+def read(claim: Claim, reading: str) -> Claim:
+    """The claim as it is read, which means something itself. Raises Rejected, Undecided, CertificateError."""
+    found = read_as(claim, reading)
+    require_well_formed(found)
     return found

@@ -12,7 +12,7 @@ from typing import Final, assert_never
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.bounds import Bound, Side
 from dpverify.trusted.kernel.expr import ONE, ZERO
-from dpverify.trusted.kernel.model import Claim, Mechanism, Part, on_integers
+from dpverify.trusted.kernel.model import Claim, Part
 
 IDEAL: Final = "the sampler is ideal"
 MOVES: Final = "the query moves by at most the stated sensitivity in the noise's norm"
@@ -77,7 +77,9 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
     if isinstance(mechanism, model.Combinator | model.Guarantee | model.Sampled | model.Space):
         return
     if isinstance(mechanism, model.Noise):
-        yield from _of_noise(part, mechanism, bound, onward)
+        from dpverify.trusted.facts.assumed_of_noises import of_noise
+
+        yield from of_noise(part, mechanism, bound, onward)
     elif isinstance(mechanism, model.Selection):
         further = (ONWARD,) * (onward and bound.side == "lower")
         from dpverify.trusted.facts.assumed_of_selections import of_selection
@@ -95,31 +97,3 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
     elif not isinstance(mechanism, model.NoisyKeys | model.Shuffle):  # whose rules say what records do to them
         assert_never(mechanism)
     yield IDEAL
-
-
-def _of_noise(part: Part, noise: model.Noise, bound: Bound, onward: bool) -> Iterator[str]:
-    if part.sums is not None:
-        yield from (RECORDS,) * (bound.side == "upper")
-        return
-    if part.query is not None:
-        if bound.side == "lower":
-            from dpverify.trusted.sensitivity.queries import takes_fractions
-
-            yield from (REAL,) * takes_fractions(noise, part.query)
-        return
-    usual = MOVES if bound.side == "upper" else _attained(noise, bound)
-    if on_integers(noise) or (isinstance(noise, model.EllipticalProcess) and noise.differences):
-        from dpverify.trusted.facts.assumed_of_moves import of_moves
-
-        yield from of_moves(part, bound.side, usual)
-    else:
-        yield usual
-    yield from (ONWARD,) if onward and bound.side == "lower" else ()
-
-
-def _attained(noise: Mechanism, bound: Bound) -> str:
-    if not isinstance(noise, model.Radial | model.Mixture | model.Product) or noise.dimension == ONE:
-        return ATTAINED
-    # noise of a norm loses as much in every direction where single outputs count, noise of a Euclidean one always
-    round_ball = noise.norm == model.L2 or noise.norm.kind == "ellipsoid"
-    return ATTAINED if not isinstance(noise, model.Product) and (round_ball or bound.quantity == "pure") else TURNED

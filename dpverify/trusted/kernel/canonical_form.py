@@ -71,9 +71,8 @@ def write(value: Any) -> Any:
     if isinstance(value, Expr):
         return format_expr(value)
     if isinstance(value, Part):
-        inner, times = once(value) if value == Part(value.mechanism) else (value, Num(Fraction(1)))
-        held = [f.name for f in fields(Part) if f.name != "sums" or inner.sums is not None]
-        return {name: write(getattr(inner, name)) for name in held} | {"times": format_expr(times)}
+        own, times = once(value) if value == Part(value.mechanism) else (value, Num(Fraction(1)))
+        return {f.name: write(getattr(own, f.name)) for f in fields(Part) if f.name != "sums" or own.sums} | {"times": format_expr(times)}
     if isinstance(value, Mechanism):
         held = [f.name for f in fields(value) if f.name not in LEFT_OUT or getattr(value, f.name)]
         return {"kind": kind_of(value), **{name: write(getattr(value, name)) for name in held}}

@@ -229,9 +229,9 @@ def _asked(claim: Claim, fact: Fact) -> tuple[Bound, ...]:
     quantities = ("pure", "epsilon", "delta") if claim.measure is None else (claim.measure.name,)
     sides = SIDES
     if fact.place:
-        from dpverify.trusted.sensitivity.record_sums import LOWER, read_as
+        from dpverify.trusted.sensitivity.record_sums import side_of
 
-        claim, sides = read_as(claim, fact.place[0]), ("lower",) if fact.place[0] == LOWER else ("upper",)
+        claim, sides = side_of(claim, fact.place[0])
     found = tuple(b for b in as_bounds(fact.says) if b.quantity in quantities and b.side in sides)
     ordered = tuple(b for b in found if b.side == "upper" or b.ordered)
     if not claim.order or ordered == found:

@@ -169,10 +169,6 @@ class Staircase:
     gamma: Expr
 
 
-COVARIANCES: Final = ("eigenvalues", "brownian", "bridge", "matern-1/2", "matern-3/2", "matern-5/2", "rbf", "kernel")
-"""The covariances of Gaussian processes that a declaration names."""
-
-
 @dataclass(frozen=True, slots=True)
 class EllipticalProcess:
     """Noise scale * sqrt(V) N on functions, N a centred Gaussian process of infinite rank; sensitivity in its Cameron-Martin norm (RA).
@@ -409,16 +405,6 @@ class Lipschitz:
     constant: Expr
 
 
-RUNS: Final[Mapping[str, tuple[str, ...]]] = {
-    "geometric": ("mean",),
-    "logarithmic": ("mean",),
-    "poisson": ("mean",),
-    "negative_binomial": ("eta", "gamma"),
-    "fixed": ("number",),
-}
-"""The laws of a random number of runs, each with its numbers."""
-
-
 @dataclass(frozen=True, slots=True)
 class BestOf:
     """The best output of a random number of runs of a part, in a fixed order of its outputs; nothing where there is none (theory#best-of).
@@ -503,10 +489,6 @@ class SmoothSensitivity:
 
     noise: OnLine
     scale_bound: Expr
-
-
-STRATEGIES: Final = ("matrix", "toeplitz", "prefix_sums", "binary_tree")
-"""What the numbers of a strategy are: a matrix, coefficients, or a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -624,8 +606,6 @@ ONE_WAY: Final = ("increasing", "decreasing")
 """How the answers of the neighbours of a selection may move together, where the guarantee is for one order of the data alone."""
 MEASURES: Final[Mapping[str, int]] = {"approximate": 2, "renyi": 2, "zcdp": 1, "gdp": 1, "bounded_range": 1}
 """The measures of privacy that a guarantee is in, with the numbers in each of its rows."""
-BUDGETS: Final = ("approximate", "renyi", "zcdp", "gdp")
-"""The measures that a budget may be in."""
 
 
 def noises_of(mechanism: Mechanism) -> tuple[OnLine, ...]:

@@ -19,7 +19,6 @@ from dpverify.trusted.kernel.loading import asked_for, note
 from dpverify.trusted.kernel.model import Claim, sums_of
 from dpverify.trusted.kernel.registry import ANYWHERE, EXPLAINED, IN_MEASURES, OF_BODIES, OF_CURVES, OF_THE_MECHANISM, RULES
 from dpverify.trusted.kernel.shown import table
-from dpverify.trusted.kernel.well_formed import require_well_formed
 
 if TYPE_CHECKING:
     from dpverify.trusted.combinators.places import Places
@@ -91,11 +90,9 @@ class Proof:
         """Of a claim with sums over records: the proof of a claim about one more, or one less, that the place names."""
         reading = str(place[0]) if place else ""
         if reading not in self._readings:
-            from dpverify.trusted.sensitivity.record_sums import read_as
+            from dpverify.trusted.claims.records import read
 
-            claim = read_as(self.claim, reading)
-            require_well_formed(claim)
-            self._readings[reading] = Proof(claim, known=self._known)
+            self._readings[reading] = Proof(read(self.claim, reading), known=self._known)
         return self._readings[reading]
 
 

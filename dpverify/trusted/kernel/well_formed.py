@@ -151,8 +151,6 @@ def of_mechanism(mechanism: Mechanism, domains: Domains) -> Faults:
         from dpverify.trusted.claims import kinds as well_formed_kinds
 
         yield from well_formed_kinds.faults(mechanism, domains)
-    if isinstance(mechanism, model.Guarantee):
-        yield from _of_guarantee(mechanism, domains)
 
 
 def of_numbers(held: Mechanism | Part, domains: Domains) -> Faults:
@@ -206,10 +204,3 @@ def _of_moves(asked: Claim | Part, near: bool) -> Faults:
     needs = isinstance(mechanism, moved) and not getattr(mechanism, "differences", ())
     if needs and asked.sensitivity is None and not near:
         yield "sensitivity is missing: how far answers move."
-
-
-def _of_guarantee(known: model.Guarantee, domains: Domains) -> Faults:
-    for row in known.rows:
-        key, size = "epsilon" if known.measure == "approximate" else known.measure, row[-1] if known.measure == "renyi" else row[0]
-        yield from of_number(key, size, NOT_NEGATIVE, domains)
-        yield from of_number("delta", row[-1], SHARE, domains) if known.measure == "approximate" else ()

@@ -16,6 +16,7 @@ from typing import Any, Final
 from dpverify.trusted.geometry.lengths import largest
 from dpverify.trusted.geometry.linear import up_to_sign
 from dpverify.trusted.kernel import model
+from dpverify.trusted.kernel.bounds import Side
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, symbols
 from dpverify.trusted.kernel.loading import remembered
@@ -130,6 +131,11 @@ def read_as(claim: Claim, reading: str) -> Claim:
 
     read: Claim = each(replace(claim, order="") if reading == "together" else claim, of)
     return read
+
+
+def side_of(claim: Claim, reading: str) -> tuple[Claim, tuple[Side]]:
+    """The claim as it is read, and the side on which that says something of the claim itself."""
+    return read_as(claim, reading), ("lower",) if reading == LOWER else ("upper",)
 
 
 def _farthest(noise: Mechanism, sums: RecordSums, vectors: list[Vector]) -> Expr:
