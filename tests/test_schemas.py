@@ -291,6 +291,17 @@ EXAMPLES = {
     "negative_binomial": """
         mechanism = {kind = "builtin", name = "negative_binomial", eta = 2, gamma = "1/10"}
         claim = [{sensitivity = 1, epsilon = 1, delta = "1/1000"}]""",
+    "skellam": """
+        mechanism = {kind = "builtin", name = "skellam", mean = 20}
+        claim = [{sensitivity = 1, epsilon = 1, delta = "1/1000"}]""",
+    "sum": """
+        mechanism = {kind = "sum", part = {kind = "builtin", name = "discrete_laplace", scale = 2}, times = 3, dropouts = 1}
+        claim = [{sensitivity = 1, epsilon = "1/2"}]""",
+    "sum, of several, and less others": """
+        mechanism.kind = "sum"
+        mechanism.parts = [{kind = "builtin", name = "poisson", mean = 3, times = 2}, {kind = "builtin", name = "skellam", mean = 3}]
+        mechanism.subtracted = [{kind = "builtin", name = "binomial", n = 4, p = "1/2"}]
+        claim = [{sensitivity = 1, epsilon = 1, delta = "1/100"}]""",
     "logistic": """
         mechanism = {kind = "builtin", name = "logistic", scale = 2}
         claim = [{sensitivity = 1, epsilon = 1}]""",
