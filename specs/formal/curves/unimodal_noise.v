@@ -149,7 +149,7 @@ Hypothesis moves : forall v w S, whole v -> whole w -> measurable S -> noisy (v 
 
 (* Where the answers of neighbours do not differ by an integer, cosets_delta says that delta is 1; staircase noise on the line is unimodal, and
    full_shift is about it too. *)
-(* Rule: lattice. *)
+(* Rule: lattice, in part: sums of noises. *)
 Theorem full_whole_shift (X : Type) (N : relation X) (M : mechanism R X T) (q : X -> R) (D : R) :
   (forall x S, M x S = noisy (q x) S) -> (forall x, whole (q x)) -> 0 <= D ->
   let s : R := (floor D)%:~R in

@@ -99,7 +99,7 @@ have [t0|t0] := leP 0 t.
 Qed.
 
 (* The index and the lead over the next one. *)
-(* Rule: log-concave-noisy-max, upper. *)
+(* Rule: log-concave-noisy-max, upper, in part: answers that differ by points of a hull. *)
 Theorem noisy_max_lead_upper N r : no_third N ->
   (forall q q', both N q q' -> forall i j, (q' j - q j) - (q' i - q i) <= r) -> pure_dp N M (r * Num.max a b).
 Proof.
@@ -179,7 +179,7 @@ rewrite indicE; have [Si|Si] := pselect (S i%:R).
 Qed.
 
 (* The index and the lead over the next one. *)
-(* Rule: log-concave-noisy-max, lower. *)
+(* Rule: log-concave-noisy-max, lower, in part: answers that differ by points of a hull. *)
 Theorem noisy_max_lead_lower N r v : (1 < n)%N -> 0 < r ->
   (forall i, exists2 e : 'I_n -> R, forall j, j != i -> e j - e i = r & forall s : nat, both N (fun j => s%:R * e j) (fun j => s.+1%:R * e j)) ->
   within v (omap (fun b => r * b) right) -> within v (omap (fun b => r * (n.-1%:R * b)) left) -> (v%:E <= tight_epsilon N M 0)%E.

@@ -194,7 +194,7 @@ Hypothesis MV : forall q A, measurable A -> M q A = nu (greatest_in Z q A).
 Context (a b : R) (la : left = Some a) (rb : right = Some b) (a0 : 0 <= a) (b0 : 0 <= b).
 
 (* The greatest noisy answer on the reals, where each moves as it likes. *)
-(* Rule: log-concave-noisy-max, upper. *)
+(* Rule: log-concave-noisy-max, upper, in part: answers that differ by points of a hull. *)
 Theorem noisy_max_value_real D : 0 <= D -> pure_dp (moved_by (n := n) D) M (Num.max (n%:R * a) b * D).
 Proof.
 move=> D0 q q' qq; apply: close_closed; rewrite ?law_total// => e Ce.

@@ -157,7 +157,7 @@ by apply: ler_sum => j _.
 Qed.
 
 (* The greatest noisy answer: on the integers, whose answers move by integers; and on the reals where all move the same way, or one moves alone. *)
-(* Rule: log-concave-noisy-max, upper. *)
+(* Rule: log-concave-noisy-max, upper, in part: answers that differ by points of a hull. *)
 Theorem noisy_max_value_upper (N N' : relation ('I_n -> R)) D c : 0 <= a -> 0 <= b -> 0 <= D -> value_moves D N c -> (forall q q', N' q q' -> N q q') ->
   (forall q q', both N' q q' -> forall j, keeps lam (q j - q' j)) -> pure_dp N' M (c * D).
 Proof.

@@ -209,7 +209,7 @@ Qed.
 (* Every v that is at most D times the slope to the left for each answer that goes up, or D times the slope to the right, is a lower bound: so where one of
    the slopes is infinite, none is finite. *)
 (* The greatest noisy answer. *)
-(* Rule: log-concave-noisy-max, lower. *)
+(* Rule: log-concave-noisy-max, lower, in part: answers that differ by points of a hull. *)
 Theorem noisy_max_value_lower N k v : go_up N k ->
   within v (omap (fun b => D * (k%:R * b)) left) \/ within v (omap (fun b => D * b) right) -> (v%:E <= tight_epsilon (on_grid N) M 0)%E.
 Proof.

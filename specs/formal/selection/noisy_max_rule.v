@@ -111,7 +111,7 @@ apply: (@shifted_close q q' _ (fun i j => if j == i :> nat then 0 else - r) (fun
 Qed.
 
 (* The index. The greatest noisy answer is in greatest_value and greatest_real, the index with its lead in greatest_lead. *)
-(* Rule: log-concave-noisy-max, upper. *)
+(* Rule: log-concave-noisy-max, upper, in part: answers that differ by points of a hull. *)
 Theorem noisy_max_index_upper N r v : 0 <= r -> keeps lam r -> keeps lam (- r) ->
   (forall q q', both N q q' -> forall i j, (q' j - q j) - (q' i - q i) <= r) -> least_loss r v -> pure_dp N M v.
 Proof.
@@ -190,7 +190,7 @@ Qed.
 End Far.
 
 (* Every v that is at most r b+ and r (n - 1) b- is a lower bound; so where both are infinite, and n is 2 at least, none is finite. *)
-(* Rule: log-concave-noisy-max, lower. *)
+(* Rule: log-concave-noisy-max, lower, in part: answers that differ by points of a hull. *)
 Theorem noisy_max_index_lower N r v : (1 < n)%N -> 0 < r ->
   (forall i, exists2 e : 'I_n -> R, forall j, j != i -> e j - e i = r & forall s : nat, both N (fun j => s%:R * e j) (fun j => s.+1%:R * e j)) ->
   within v (omap (fun b => r * b) right) -> within v (omap (fun b => r * (n.-1%:R * b)) left) -> (v%:E <= tight_epsilon N M 0)%E.
