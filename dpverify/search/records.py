@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpverify.search.certificates import pack
+from dpverify.search.verified import Verified
 from dpverify.trusted.kernel import certificate
 from dpverify.trusted.kernel.canonical_form import from_json, to_json
 from dpverify.trusted.kernel.certificate import Line
@@ -18,9 +19,6 @@ from dpverify.trusted.kernel.model import Claim, Vector, sums_of
 from dpverify.trusted.kernel.well_formed import require_well_formed
 from dpverify.trusted.sensitivity.record_sums import LOWER, UPPER, Record, persons_of, read_as
 from dpverify.trusted.sensitivity.sensitivity import sensitivity_bounds
-
-if TYPE_CHECKING:
-    from dpverify.search.verify import Verified
 
 
 def over_records(claim: Claim, judge: Callable[[Claim], Verified], replayed: Callable[[Any], Verified]) -> Verified:

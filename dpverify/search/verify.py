@@ -15,13 +15,14 @@ from dpverify.search.certificates import lines, pack, record
 from dpverify.search.proposal import Proposal, inside
 from dpverify.search.signs.needed import with_signs
 from dpverify.search.signs.seek import Sought
+from dpverify.search.verified import Proved as Proved
+from dpverify.search.verified import Verified as Verified
 from dpverify.search.witness_words import in_words
 from dpverify.trusted.kernel import certificate
 from dpverify.trusted.kernel import judgement as kernel
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.bounds import Bound, Infinite
 from dpverify.trusted.kernel.canonical_form import claim_hash, from_json, to_json
-from dpverify.trusted.kernel.certificate import Line
 from dpverify.trusted.kernel.errors import CertificateError, DpverifyError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import ZERO, Expr
 from dpverify.trusted.kernel.fact import Fact, as_bounds, as_errors
@@ -41,24 +42,6 @@ _TOLD: Final = ("combination", "cameron-martin")
 """Rules whose lines tell readers more than their bounds."""
 _CURVES: Final = ("privacy-profile", "closed-profile")
 """Rules by whose curves a mechanism may be something in other measures, which is told too."""
-
-
-Proved = tuple[tuple[Line, tuple[Bound, ...]], ...]
-"""The lines of the proof, each with the bounds on the claim's own epsilon or delta that it states."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """A judgement, the certificate that re-checks it, what stopped a stronger answer, for UNKNOWN, and what each line proves.
-
-    places: the modules of the trusted folder that functions imported while the lines of a certificate were followed; nothing of a search.
-    """
-
-    judgement: kernel.Judgement
-    certificate: Mapping[str, Any]
-    reasons: tuple[str, ...] = ()
-    proved: Proved = ()
-    places: tuple[str, ...] = ()
 
 
 def verify(claim: Claim, digits: int = 20) -> Verified:

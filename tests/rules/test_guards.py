@@ -104,7 +104,7 @@ HYPOTHESES = {
             "divergences.gaussian_measures",
             "processes.orthogonal_laws",
             "divergences.laplace_measures", "spaces.cell_response", "spaces.density_mechanism", "spaces.given_mechanism",
-            "additive.smooth_box", "additive.smooth_point", "additive.smooth_power", "curves.smooth_curve", "spaces.near_table",
+            "additive.smooth_box", "additive.smooth_point", "additive.smooth_power", "additive.sum_slopes", "divergences.measures_of_sums", "curves.smooth_curve", "spaces.near_table",
             "spaces.net_mechanism", "spaces.noise_near", "utility.expected_loss", "utility.far_noise", "utility.far_outputs",
             "utility.infinite_moments", "utility.log_concave_noise", "utility.noise_moments", "utility.noise_quantile",
             "utility.polytope_tails", "utility.randomized_response_estimate", "utility.root_of_squares", "utility.union_bound",
