@@ -148,6 +148,8 @@ def test_what_a_record_adds_is_what_all_records_add(terms, adjacency, rows, inte
         (["min(max(income, 5), 6)"], "replace", 3, L1, 18),  # a person may have no records at all
         (["min(max(income, 5), 6)"], "add-remove", 3, L1, 18),
         ([("min(max(income, 5), 6)", ADULT)], "replace", 1, L1, 6),  # nor need a record count
+        (["1"], "replace", 1, L1, 0),
+        (["1"], "replace", 2, L1, 2),
         ([CLIPPED, "1"], "add-remove", 1, L1, 4),
         ([CLIPPED, "1"], "add-remove", 1, LINF, 3),
         ([CLIPPED, "1"], "replace", 1, L1, 3),

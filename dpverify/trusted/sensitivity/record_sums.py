@@ -6,7 +6,7 @@ expression is linear in the fields between the cuts, and its ends are those at t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, product
@@ -145,8 +145,9 @@ def _farthest(noise: Mechanism, sums: RecordSums, vectors: list[Vector]) -> Expr
     return largest(model.LINF if dimension == 1 and norm.kind == "lp" else norm, moved, None)[0] if moved else ZERO
 
 
-def _differences(vectors: Any) -> tuple[Vector, ...]:
-    return tuple(tuple(x - y for x, y in zip(a, b, strict=True)) for a, b in combinations(vectors, 2)) or tuple(vectors)[:1]
+def _differences(vectors: Sequence[Vector]) -> tuple[Vector, ...]:
+    pairs = list(combinations(vectors, 2)) or [(vectors[0], vectors[0])]
+    return tuple(tuple(x - y for x, y in zip(a, b, strict=True)) for a, b in pairs)
 
 
 def each(held: Any, change: Callable[[Any], Any]) -> Any:
