@@ -58,6 +58,8 @@ from dpverify.trusted.kernel.model import (
     Staircase,
     Stream,
     Subsample,
+    Sum,
+    Summand,
     Table,
     Translation,
 )
@@ -132,6 +134,9 @@ _CLIPPED: Final = RecordSummand(parse("min(max(x, 0), 1)"), ((Guard(parse("y - 1
 _SHARE: Final = Domain(Fraction(0), Fraction(1), lower_open=False, upper_open=False)
 
 LEAVES: Final[Mapping[str, Leaf]] = {
+    "sum": Leaf(Sum((Summand(integers("exp(-z**2/8)"), num(4)),)), ONE, slow=True),
+    "sum-dropouts": Leaf(Sum((Summand(integers("exp(-abs(z)/4)"), num(3)),), num(1)), ONE, slow=True),
+    "exponential-weights": Leaf(Exponential(((num(3), ONE), (num(2), num(2))), parse("1/2"), weights=(ONE, num(2)))),
     "laplace-sums": Leaf(laplace(2), sums=RecordSums((_CLIPPED,), (("x", Domain()), ("y", _SHARE)), "add-remove")),
     "laplace": Leaf(laplace(2), ONE, quick=True),
     "gaussian": Leaf(gaussian(2), ONE, quick=True),
@@ -201,6 +206,7 @@ LEAVES: Final[Mapping[str, Leaf]] = {
     "filter-renyi": Leaf(Filter("renyi", ((num(8), ONE),)), quick=True),
     "noisy-max": Leaf(NoisyMax(laplace(4), num(3)), ONE, quick=True),
     "noisy-max-monotone": Leaf(NoisyMax(integers("exp(-abs(z)/4)"), num(3), "monotone"), ONE),
+    "noisy-max-hull": Leaf(NoisyMax(laplace(4), num(3), "hull", hull=matrix("1 -1 0", "1 0 -1", "0 1 -1")), ONE),
     "noisy-max-bounds": Leaf(NoisyMax(laplace(4), num(3), bounds=(ZERO, ONE))),
     "noisy-max-gap": Leaf(NoisyMax(laplace(4), num(3), "one", "index+gap"), ONE),
     "noisy-max-gaussian": Leaf(NoisyMax(gaussian(4), num(3)), ONE, slow=True),

@@ -30,8 +30,23 @@ def encode(data: Mapping[str, Any]) -> str:
 
 
 def collection(certificates: Mapping[str, Any]) -> str:
-    """The text of a collection of certificates, by their names without an ending."""
-    return encode({"schema": SCHEMA, "certificates": certificates})
+    """The text of a collection of certificates, by their names without an ending: a line for each key, and for each line of a proof."""
+    written = ",\n".join(f" {_plain(name)}: {_certificate(certificates[name])}" for name in sorted(certificates))
+    return f'{{"certificates": {{\n{written}\n}}, "schema": {_plain(SCHEMA)}}}\n'
+
+
+def _certificate(data: Mapping[str, Any]) -> str:
+    held = (f"  {_plain(key)}: {_lines(data[key]) if key == 'lines' else _plain(data[key])}" for key in sorted(data))
+    return "{\n" + ",\n".join(held) + "\n }"
+
+
+def _lines(lines: Any) -> str:
+    return "[\n" + ",\n".join(f"   {_plain(line)}" for line in lines) + "\n  ]" if isinstance(lines, list) and lines else _plain(lines)
+
+
+def _plain(value: Any) -> str:
+    """A value on one line."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=True, allow_nan=False)
 
 
 def places(path: Path) -> list[Path]:
