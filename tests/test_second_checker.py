@@ -17,6 +17,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 CHECKER = ROOT / "checker"
 BEFORE = sys.path[:]
+OWN = [*(path.stem for path in CHECKER.glob("*.py")), "second_opinion"]
+for module in OWN:  # other tests have modules of these names
+    sys.modules.pop(module, None)
 sys.path[:0] = [str(CHECKER), str(ROOT / "tools")]
 
 import algebra as al  # noqa: E402
@@ -30,9 +33,8 @@ from dpverify.trusted.kernel.canonical_form import claim_hash  # noqa: E402
 from dpverify.trusted.kernel.errors import CertificateError, Rejected  # noqa: E402
 from tests import committed  # noqa: E402
 
-# other tests have modules of these names
 sys.path[:] = BEFORE
-for module in (*(path.stem for path in CHECKER.glob("*.py")), "second_opinion"):
+for module in OWN:
     sys.modules.pop(module, None)
 
 POSITIVE = (Fraction(0), None, True, True, False)

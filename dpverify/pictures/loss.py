@@ -22,6 +22,7 @@ from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.expr import ZERO
 from dpverify.trusted.kernel.model import Claim, Exponential, KaryResponse, Kernel, Product, Staircase, Table
+from dpverify.trusted.sensitivity.record_sums import UPPER, read_as
 from dpverify.trusted.sensitivity.sensitivity import sensitivity_bounds
 
 SPREADS: Final = 6
@@ -68,7 +69,8 @@ def loss(claim: Claim) -> LossCurve | None:
     if claim.domains or claim.order:
         return None
     try:  # what is claimed of the mechanism does not change the picture
-        return _curve(Claim(claim.mechanism, None, ZERO, claim.sensitivity, claim.query))
+        read = claim if claim.sums is None else read_as(claim, UPPER[0])  # at the sensitivity of its sums
+        return _curve(Claim(read.mechanism, None, ZERO, read.sensitivity, read.query))
     except (DpverifyError, ArithmeticError, ValueError):
         return None
 

@@ -21,6 +21,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "mixture": "noise of a random scale",
         "staircase": "staircase noise",
         "elliptical_process": "noise on functions",
+        "smooth_sensitivity": "noise at a scale that depends on the data",
     },
     "Sums of noises": {"sum": "sums of independent noises"},
     "Noise over time": {"correlated_noise": "noise that is correlated over steps"},

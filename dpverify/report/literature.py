@@ -41,6 +41,10 @@ def _other(key: str, authors: str, title: str, place: str, year: int) -> Text:
 
 _RENYI: Final = "R{\\'e}nyi"
 TEXTS: Final = {
+    "Agarwal, Kairouz & Liu 2021": _meeting(
+        "agarwal-kairouz-liu-2021", "Naman Agarwal and Peter Kairouz and Ziyu Liu",
+        "The Skellam Mechanism for Differentially Private Federated Learning", "NeurIPS", 2021,
+    ),
     "Balle and Wang 2018": _meeting(
         "balle-wang-2018", "Borja Balle and Yu-Xiang Wang",
         "Improving the Gaussian Mechanism for Differential Privacy: Analytical Calibration and Optimal Denoising", "ICML", 2018,
@@ -109,6 +113,10 @@ TEXTS: Final = {
     ),
     "Hardt & Talwar 2010": _meeting(
         "hardt-talwar-2010", "Moritz Hardt and Kunal Talwar", "On the Geometry of Differential Privacy", "STOC", 2010,
+    ),
+    "Kairouz, Liu & Steinke 2021": _meeting(
+        "kairouz-liu-steinke-2021", "Peter Kairouz and Ziyu Liu and Thomas Steinke",
+        "The Distributed Discrete Gaussian Mechanism for Federated Learning with Secure Aggregation", "ICML", 2021,
     ),
     "Kairouz, Oh & Viswanath 2015": _meeting(
         "kairouz-oh-viswanath-2015", "Peter Kairouz and Sewoong Oh and Pramod Viswanath",

@@ -560,7 +560,7 @@ EVENT = {"negatives": 1, "positives": 1, "next": "all", "move": 0, "answers": ["
         (sparse(G1, G2, 3), {**EVENT, "next": "some"}, "some"),
         (sparse(G1, G2, 3), {**EVENT, "move": 1}, "'move'"),
         (sparse(G1, G2, 3), {**EVENT, "move": True}, "'move'"),
-        (sparse(G1, G2, 3), {**EVENT, "answers": ["0"]}, "to unpack"),
+        (sparse(G1, G2, 3), {**EVENT, "answers": ["0"]}, "'answers' are not 2 numbers"),
         (sparse(G1, G2, 3, neighbours="one"), {**EVENT, "negatives": 2}, "more than one answer"),
         (sparse(G1, G2, 3, neighbours="one"), {**EVENT, "positives": 2, "next": "any", "move": 1}, "more than one answer"),
         (sparse(None, None, 3), EVENT, "there is none"),

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from types import SimpleNamespace
 
@@ -199,7 +200,8 @@ def test_balls_are_looked_at_at_the_greatest_shift_from_above_and_at_the_least_f
 )
 def test_integers_with_a_heavy_tail_are_enclosed_where_the_sum_ends(density, shift, truth):
     """The sum of p(n) - p(n - s) where that is positive is that of p over s integers about 0."""
-    shape = integers.Shape(parse(density), None, None, True, False, 0, unimodal.Hints())
+    make = partial(integers.OfDensity, parse(density), None, None, True, unimodal.Hints())
+    shape = integers.Shape(make, None, None, True, False, 0)
     with precision(100):
         found = integers.Law(shape, shift)._term_by_term(arb(0))
         assert found.contains(rational(truth)) and found.rad() < arb(2) ** -25

@@ -65,6 +65,19 @@ def correlated_epsilon() -> float:
     return float(optimize.brentq(lambda epsilon: delta(epsilon) - 1e-5, 0.1, 9, xtol=1e-12))
 
 
+def summed_epsilon() -> float:
+    """At delta 1/1000000, of the sum of the ninety discrete Gaussian noises that are left: from its convolved probabilities."""
+    one = np.exp(-(np.arange(-40, 41) ** 2) / 2)
+    total = np.ones(1)
+    for _ in range(90):
+        total = np.convolve(total, one / one.sum())
+
+    def delta(epsilon: float) -> float:
+        return float(np.maximum(total[:-1] - math.exp(epsilon) * total[1:], 0).sum())
+
+    return float(optimize.brentq(lambda epsilon: delta(epsilon) - 1e-6, 0.01, 2, xtol=1e-12))
+
+
 TIGHT = {
     "radial": 1 / 2, "translation": 1 / 2, "product": 1 / 2, "kernel": 1 / 2, "builtin": 1 / 2,  # Laplace of scale 2 at sensitivity 1
     "mixture": 8 * math.asinh(1 / (2 * math.sqrt(5))),  # multivariate t (theory#mixture-closed-form)
@@ -76,6 +89,7 @@ TIGHT = {
     "shuffle": shuffled_epsilon(),
     "noisy_keys": 1 / 2 + 2 * math.log1p(-1e-5),  # of the noise at the delta: a new key has less
     "correlated_noise": correlated_epsilon(),
+    "sum": summed_epsilon(),
     "smooth_sensitivity": 2 * math.acosh(math.cosh(1 / 10) + (1 / 4) ** 2 * math.exp(-1 / 10) / 6) + 1 / 10,  # theory#smooth-power
     "space": math.log(6),  # the middle of three points: 3/4 for it, and 3/4 e^-epsilon for each of the others (theory#weighted-packing)
 }  # fmt: skip

@@ -7,10 +7,12 @@ from types import SimpleNamespace
 from dpverify.catalogue.reader import read_tables
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.combinators.streams import Form
+from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.expr import ONE, parse
 from dpverify.trusted.kernel.model import Part
 from dpverify.trusted.kernel.well_formed import require_well_formed
 from dpverify.trusted.theories.selection import word_chances
+from dpverify.trusted.theories.selection.compared import asked as asked_of
 from dpverify.trusted.theories.selection.rules import every_word, every_word_curve, two_candidates
 from tests.refused import Refusals, each, require_refused
 
@@ -51,14 +53,22 @@ def up_and_down():
         after={(): [("a",)], ("a",): []},
         moves=lambda before: [(((0, 1),), ((1, 0),))],
         stream=SimpleNamespace(neighbours="monotone"),
+        occurs=lambda pair: True,
     )
     return every_word_curve.read(words, [[[0, 1], [1, 0]]])
 
 
-def in_hull():
-    """All words of answers that move by a point of a hull."""
-    claim = claimed({**ABOVE, "neighbours": "hull", "hull": [[1]]})
-    return every_word.Words.of(SimpleNamespace(whole=True, claim=claim), {"cuts": [0, 9]})
+def not_of_neighbours():
+    """Answers that are looked at, as some beyond a hull are, and that no neighbours have."""
+    words = SimpleNamespace(after={(): [("a",)], ("a",): []}, moves=lambda before: [(((0,),), ((1,),))], occurs=lambda pair: False)
+    return every_word_curve.read(words, [[[0], [1]]])
+
+
+def in_hull(**how):
+    """All outputs of noisy max of two answers, of which the first alone moves."""
+    table = {"kind": "noisy_max", "noise": GEOMETRIC, "candidates": 2, "neighbours": "hull", "hull": [[1, 0]], "bounds": [0, 1], **how}
+    question = asked_of(claimed(table), {}, every_word.NAME, near=True)
+    return every_word.Words.of(question, {"cuts": [-9, 9]})
 
 
 REFUSED: Refusals = {
@@ -85,7 +95,8 @@ REFUSED: Refusals = {
         lambda: word_chances._row("a-rule", Form({}, parse("sqrt(2)")), {}, {}),
         "it has a part that is no rational number",
     ),
-    "every word of answers in a hull": (in_hull, "its answers are no integers between bounds, in a hull"),
+    "answers in a hull that no neighbours have": (not_of_neighbours, "these are not answers of neighbours that are looked at"),
+    "every word of answers in a hull of which another order is another": (in_hull, "in another order of the answers the hull is another"),
     "very many cells": (
         lambda: word_chances._summed("a-rule", [], {}, {("a", 0): [None] * 501, ("b", 0): [None] * 501}),
         "they have more than 200,000 cells",
@@ -100,3 +111,10 @@ REFUSED: Refusals = {
 @each(REFUSED)
 def test_what_selects_in_another_way_is_refused(asked, why):
     require_refused(asked, why)
+
+
+def test_every_word_of_answers_in_a_hull_is_looked_at_where_its_order_does_not_matter():
+    """Where ties are said, or a hull has its points in every order, nothing is refused."""
+    for how in ({"ties": "first"}, {"ties": "random"}, {"hull": [[1, 1]]}, {"hull": [[1, -1]]}, {"hull": [[1, 0], [0, -1]]}):
+        with precision(64):
+            assert in_hull(**how).all_seen

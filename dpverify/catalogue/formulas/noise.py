@@ -88,8 +88,8 @@ def sum(noise: Sum) -> Iterator[Box]:
     yield row(M, OF_X, EQUAL, ANSWER, Op("+"), *joined)
     for letter, part in zip(letters, noise.parts, strict=True):
         law = list(globals()[kind_of(part.noise)](part.noise))
-        count = row(Words(", "), typeset(part.times), Words(" times")) if part.times != ONE else Words("")
-        yield row(letter, Words(" independent noise"), count, Words(", of the law "), law[0])
+        count = () if part.times == ONE else (Words(", "), typeset(part.times), Words(" times"))
+        yield row(letter, Words(" independent noise"), *count, Words(", of the law "), law[0])
         yield from law[1:]
     if noise.dropouts != ZERO:
         yield row(Words("all but "), typeset(noise.dropouts), Words(" of them or fewer, whichever these are"))

@@ -8,7 +8,7 @@ from dpverify.catalogue.formulas import noise as laws
 from dpverify.catalogue.formulas.boxes import Box, Ident, Op, Sub, Words, row
 from dpverify.catalogue.formulas.pieces import EQUAL, matrix_named
 from dpverify.catalogue.formulas.typeset import typeset
-from dpverify.trusted.kernel.expr import ZERO
+from dpverify.trusted.kernel.expr import ZERO, num
 from dpverify.trusted.kernel.model import AboveThreshold, NoisyKeys, NoisyMax, OnLine, kind_of
 
 
@@ -27,6 +27,13 @@ def noisy_max(mechanism: NoisyMax) -> Iterator[Box]:
     answers = row(Sub(Ident("q"), i), Op("+"), Sub(Ident("Z"), i))
     yield row(Words(f"{told[mechanism.report]} "), answers, Words(" for "), i, Words(" from 1 to "), typeset(mechanism.candidates))
     yield from named_law(mechanism.noise, "Z")
+    if mechanism.ties:
+        which = {"first": "the one of the least index", "random": "one at random, each as likely"}
+        yield row(Words(f"of several that are the greatest {which[mechanism.ties]}"))
+    if mechanism.hull:
+        step = "the answers of neighbours differ by the sensitivity times a point of the hull of the rows of "
+        yield row(Words(step), Ident("H"), Words(", or by its opposite"))
+        yield matrix_named(Ident("H"), [list(map(num, line)) for line in mechanism.hull], "a row for each point")
     if mechanism.added:
         yield row(Words("with public numbers added to "), Sub(Ident("q"), i))
         yield matrix_named(Ident("c"), (mechanism.added,), "a number for each answer")

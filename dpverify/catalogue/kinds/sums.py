@@ -54,5 +54,13 @@ dropouts = 10           # as many of them or fewer may be missing: what is claim
 """,
         claim="sensitivity = 1      # neighbouring inputs move the true answer by at most this",
         delta='delta = "1/1000000"',
+        sampler="""\
+def sample(data, size, rng):
+    \"""The sum that reaches the server where ten devices of a hundred are missing; one number for each output.\"""
+    noise = np.arange(-12, 13)  # a number further out has a probability below e^-84
+    weights = np.exp(-(noise**2) / 2)
+    return int(data[0]) + rng.choice(noise, (size, 90), p=weights / weights.sum()).sum(axis=1)
+""",
+        audit="pairs = [[[0], [1]]]    # neighbouring inputs: here the true answer",
     ),
 )

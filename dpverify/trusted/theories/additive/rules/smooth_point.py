@@ -53,8 +53,8 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     noise, h, assumed = everywhere(claim, evidence.get("normaliser"), NAME)
     both = substitute(h, {"z": Y}), add(turned, substitute(h, {"z": mul(call("exp", neg(turned)), sub(Y, moved))}))
     certify(evidence.get("first") in ("smaller", "greater"), f"{NAME}: 'first' is not the smaller or the greater scale.")
-    first, other = both if evidence["first"] == "smaller" else both[::-1]
-    pair = {"says": f"{evidence['first']}-scale-first", "turned": format_expr(turned), "moved": format_expr(moved)}
+    first, other = both if (smaller := evidence["first"] == "smaller") else both[::-1]
+    pair = {"says": "smaller-scale-first" if smaller else "greater-scale-first", "turned": format_expr(turned), "moved": format_expr(moved)}
     if "beyond" in evidence:
         side = to_fraction(evidence["beyond"], NAME)
         require(abs(side) == 1, Rejected(NAME, "beyond", "it is no side"))
