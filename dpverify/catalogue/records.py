@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from dpverify.catalogue.checks import grown
 from dpverify.catalogue.toml import Fault, show
-from dpverify.catalogue.values import DOMAIN_HELP, read_expression, read_matrix, read_value_or_domain
-from dpverify.trusted.kernel.expr import Expr, sub
+from dpverify.catalogue.values import DOMAIN_HELP, read_expression, read_matrix, read_number, read_value_or_domain
+from dpverify.trusted.kernel.expr import FUNCTIONS, Expr, Num, sub
 from dpverify.trusted.kernel.model import Domain, Guard, Matrix, Query, RecordSummand, RecordSums
 
 KEYS: Final = ("sum", "where", "record", "rows")
@@ -64,16 +64,17 @@ def _sums(value: Mapping[str, Any]) -> OverRecords:
         raise Fault('has a record that is no table of fields with their values. Write record = { income = "real", age = "integer >= 0" }.')
     if not isinstance(terms, list) or not terms:
         raise Fault('has a sum that is no list of expressions in the fields. Write sum = ["min(max(income, 0), 100000)", "1"].')
-    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+    count = read_number(rows)
+    if not isinstance(count, Num) or count.value.denominator != 1 or count.value < 1:
         raise Fault("has rows that are no integer of at least 1: how many records a person has at most.")
     record = tuple((name, _domain(name, domain)) for name, domain in fields.items())
     everywhere = read_where(value["where"]) if "where" in value else ALWAYS
-    return OverRecords(tuple(_term(term, everywhere) for term in terms), record, rows)
+    return OverRecords(tuple(_term(term, everywhere) for term in terms), record, int(count.value))
 
 
 def _domain(name: str, value: Any) -> Domain:
-    if not name.isidentifier() or not name.isascii():
-        raise Fault(f"has the field {show(name)}, which is no name. Use letters, digits and _.")
+    if not name.isidentifier() or not name.isascii() or name in FUNCTIONS:
+        raise Fault(f"has the field {show(name)}, which is no name, or that of a function. Use letters, digits and _.")
     found = read_value_or_domain(value)
     if not isinstance(found, Domain):
         raise Fault(f"has the field {name} = {show(value)}, which is not {DOMAIN_HELP}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -17,7 +17,7 @@ from dpverify.trusted.kernel.errors import DpverifyError
 from dpverify.trusted.kernel.judgement import Judgement
 from dpverify.trusted.kernel.model import Claim, Vector, sums_of
 from dpverify.trusted.kernel.well_formed import require_well_formed
-from dpverify.trusted.sensitivity.record_sums import LOWER, UPPER, Record, persons_of, read_as
+from dpverify.trusted.sensitivity.record_sums import LOWER, UPPER, Record, persons_of, read_as, side_of
 from dpverify.trusted.sensitivity.sensitivity import sensitivity_bounds
 
 
@@ -37,7 +37,7 @@ def over_records(claim: Claim, judge: Callable[[Claim], Verified], replayed: Cal
         reasons += found.reasons
         prec = max(prec, found.certificate["prec"])
         signs += [sign for sign in found.certificate.get("signs", []) if sign not in signs]
-        lines += _placed(found, reading, len(lines), everything=claim.utility and reading == LOWER)
+        lines += _placed(found, reading, side_of(claim, reading)[1], len(lines), everything=claim.utility and reading == LOWER)
     for verdict in certificate.VERDICTS:
         try:
             packed = pack(claim, prec, verdict, lines, signs)
@@ -50,12 +50,11 @@ def over_records(claim: Claim, judge: Callable[[Claim], Verified], replayed: Cal
     raise AssertionError("no verdict is that of the lines")
 
 
-def _placed(found: Verified, reading: str, before: int, everything: bool) -> Iterator[Line]:
-    """The lines that state a bound on the side that a reading gives, and those they rest on, at the places of that reading."""
-    side = "lower" if reading == LOWER else "upper"
+def _placed(found: Verified, reading: str, sides: Sequence[str], before: int, everything: bool) -> Iterator[Line]:
+    """The lines that state a bound on the sides that a reading gives, and those they rest on, at the places of that reading."""
     wanted = set[int]()
     for number, (line, bounds) in reversed(list(enumerate(found.proved))):
-        if number in wanted or everything or any(bound.side == side for bound in bounds):
+        if number in wanted or everything or any(bound.side in sides for bound in bounds):
             wanted |= {number, *line.premises}
     place = {number: before + count for count, number in enumerate(sorted(wanted))}
     for number in sorted(wanted):

@@ -18,12 +18,14 @@ def difference(one: OnLine, other: OnLine) -> Sum:
 
 def _sum(_: Kind, table: Fields, values: Values) -> Sum | None:
     """A list of noises, or one so many times, less others."""
-    listed = values["parts"] if values["part"] is None else (values["part"],)
-    if listed is None or values["subtracted"] is None:
-        return None
     times: Expr = values["times"] or ONE
+    if values["part"] is None and values["times"] is not None:
+        table.fault("times: it says how many add `part`. In a list each noise has its own times.")
+    added = values["parts"] if values["part"] is None else (Summand(values["part"].noise, mul(times, values["part"].times)),)
+    if added is None or values["subtracted"] is None:
+        return None
     less = tuple(Summand(opposite(part.noise), part.times) for part in values["subtracted"])
-    return Sum(tuple(Summand(part.noise, mul(times, part.times)) for part in (*listed, *less)), values["dropouts"])
+    return Sum((*added, *less), values["dropouts"])
 
 
 def _plain(noise: Sum) -> Mechanism:

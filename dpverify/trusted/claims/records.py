@@ -11,7 +11,7 @@ from dpverify.trusted.kernel.expr import ONE, Num, format_expr, symbols
 from dpverify.trusted.kernel.model import Claim, Part, RecordSums, on_integers
 from dpverify.trusted.kernel.well_formed import require_well_formed
 from dpverify.trusted.order.domains import faults as of_domains
-from dpverify.trusted.sensitivity.record_sums import added, each, expressions, read_as
+from dpverify.trusted.sensitivity.record_sums import added, each, expressions, read_as, undefined
 
 
 def of_records(claim: Claim) -> Iterator[str]:
@@ -34,7 +34,7 @@ def of_records(claim: Claim) -> Iterator[str]:
         if not isinstance(dimension, Num) or dimension.value != len(asked.sums.terms):
             yield f"query: {len(asked.sums.terms)} sums where the dimension is {format_expr(dimension)}."
         elif right and on_integers(asked.mechanism) and not added((asked.sums,)).whole:
-            yield "query: noise on the integers hides integers alone, and what a record adds is not always one."
+            yield "query: noise on the integers hides integers alone, and what a record adds is not certainly always one."
 
 
 def _of_each(every: tuple[RecordSums, ...]) -> Iterator[str]:
@@ -48,9 +48,13 @@ def _of_each(every: tuple[RecordSums, ...]) -> Iterator[str]:
         if sums.rows < 1 or len(names) < len(sums.record) or not sums.terms:
             yield "it wants at least one sum, fields with different names, and at least one row for each person."
         yield from of_domains(sums.record)
-        read = (symbols(one) for term in sums.terms for one in expressions(term))
-        if unknown := sorted(frozenset[str]().union(*read) - names):
+        read = [one for term in sums.terms for one in expressions(term)]
+        if unknown := sorted(frozenset[str]().union(*map(symbols, read)) - names):
             yield f"{unknown[0]!r} is no field of a record. Its fields are {', '.join(sorted(names)) or 'none'}."
+            continue
+        for one in read:
+            if (bad := undefined(one, dict(sums.record))) is not None:
+                yield f"{format_expr(bad)} is not certainly a number for all records."
 
 
 def plain(claim: Claim) -> Claim:

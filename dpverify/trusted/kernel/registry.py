@@ -1,13 +1,10 @@
 """The one list of all rules by their names in certificates; a rule is loaded when its name is asked for."""
 
-from __future__ import annotations
-
 from collections import UserDict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from dpverify.trusted.kernel.theorem import Rule, Theorem
+from dpverify.trusted.kernel.theorem import Rule, Theorem
 
 Names = Mapping[str, str]
 """Names of theorems, by the theory that holds them."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.model import Claim
-
 if TYPE_CHECKING:
     from dpverify.trusted.facts.errors import ErrorBound
+    from dpverify.trusted.kernel.bounds import Bound
+    from dpverify.trusted.kernel.model import Claim
 
 
 class Theorem(Protocol):

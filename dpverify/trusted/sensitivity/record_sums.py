@@ -18,21 +18,27 @@ from dpverify.trusted.geometry.linear import up_to_sign
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.bounds import Side
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
-from dpverify.trusted.kernel.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, symbols
+from dpverify.trusted.kernel.expr import ZERO, Add, Call, Expr, Mul, Num, Pow, Sym, children, symbols
+from dpverify.trusted.kernel.integers import is_whole
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Claim, Domain, Mechanism, Part, RecordSummand, RecordSums, Vector
 from dpverify.trusted.order.domains import closed
 from dpverify.trusted.sensitivity.sensitivity import noise_norm
 
 WHAT: Final = "the sums"
-MOST_PIECES: Final = 20_000
+MOST_PIECES: Final = 4_000
 MOST_VECTORS: Final = 400
 FAR: Final = Fraction(10**12)
 """How far beyond all cuts the record is that shows a sum without bound."""
+NEAR: Final = Fraction(1023, 1024)
+"""How near to an end, on the way from the middle, the record is that stands for one that is not there."""
 UPPER: Final = ("apart", "together")
 """Claims that imply the claim: every part at the sensitivity of its own sums; all at one histogram, of which neighbours differ in l1."""
 LOWER: Final = "pairs"
 """A claim that is implied: the histogram of records that occur, with neighbours that occur."""
+
+TOTAL: Final = ("min", "max", "abs", "floor", "exp", "cosh", "sinh", "tanh", "erf", "erfc", "asinh", "pi")
+"""Functions that have a value everywhere."""
 
 Form = Mapping[str, Fraction]
 """A linear form in fields, the constant under ""."""
@@ -64,7 +70,7 @@ class Piece:
         """One of its numbers: below or above, as far as they go, or in between. Where there is no end it is far beyond all cuts."""
         low, high = self.low, self.high
         if low is not None and high is not None:
-            return (low + high) / 2 if self.open else high if sign > 0 else low
+            return (low + high + sign * (high - low) * NEAR) / 2 if self.open else high if sign > 0 else low
         if low is None and high is None:
             return -FAR if sign < 0 else FAR
         end, out, away = (low, FAR, sign > 0) if low is not None else (high or Fraction(0), -FAR, sign < 0)
@@ -96,13 +102,14 @@ def expressions(term: RecordSummand) -> tuple[Expr, ...]:
 class Added:
     """What one record, or person, adds to all sums. hull: vectors in whose hull it is. seen: vectors that occur, with such a record.
 
-    bounded: whether the hull holds everything. whole: whether everything is integers.
+    bounded: whether the hull holds everything. whole: whether everything is integers. listed: whether everything is seen.
     """
 
     hull: tuple[Vector, ...]
     seen: Mapping[Vector, Record]
     bounded: bool
     whole: bool
+    listed: bool
 
 
 def read_as(claim: Claim, reading: str) -> Claim:
@@ -133,9 +140,10 @@ def read_as(claim: Claim, reading: str) -> Claim:
     return read
 
 
-def side_of(claim: Claim, reading: str) -> tuple[Claim, tuple[Side]]:
-    """The claim as it is read, and the side on which that says something of the claim itself."""
-    return read_as(claim, reading), ("lower",) if reading == LOWER else ("upper",)
+def side_of(claim: Claim, reading: str) -> tuple[Claim, tuple[Side, ...]]:
+    """The claim as it is read, and the sides on which that says something of the claim itself."""
+    same = persons_of(model.sums_of(claim)).listed
+    return read_as(claim, reading), ("upper",) if reading != LOWER else ("lower", "upper") if same else ("lower",)
 
 
 def _farthest(noise: Mechanism, sums: RecordSums, vectors: list[Vector]) -> Expr:
@@ -170,7 +178,7 @@ def persons_of(every: tuple[RecordSums, ...]) -> Added:
     seen: dict[Vector, Record] = {(Fraction(0),) * sum(len(sums.terms) for sums in every): {}}
     hull = dict.fromkeys((*seen, *(tuple(rows * x for x in v) for v in one.hull)))
     seen |= {tuple(rows * x for x in v): record for v, record in one.seen.items()}
-    return replace(one, hull=tuple(hull), seen=seen)
+    return replace(one, hull=tuple(hull), seen=seen, listed=False)
 
 
 def added(every: tuple[RecordSums, ...]) -> Added:
@@ -179,9 +187,10 @@ def added(every: tuple[RecordSums, ...]) -> Added:
     used = frozenset[str]().union(*(symbols(one) for term in terms for one in expressions(term)))
     fields = {name: _pieces(domain) for name, domain in every[0].record if name in used}
     cells: list[Cell] = [dict(zip(fields, pieces, strict=True)) for pieces in product(*fields.values())]
-    hull, seen = dict[Vector, None](), dict[Vector, Record]()
-    bounded = whole = True
-    looked = 0
+    hull, seen, near = dict[Vector, None](), dict[Vector, Record](), dict[Vector, Record]()
+    bounded = listed = True
+    whole = [_is_whole_by_form(term.value, dict(every[0].record)) for term in terms]
+    broken, looked = [False] * len(terms), 0
     while cells:
         cell = cells.pop()
         looked += 1
@@ -192,21 +201,21 @@ def added(every: tuple[RecordSums, ...]) -> Added:
                 raise Undecided(f"{WHAT}: the fields of a record fall into more than {MOST_PIECES} pieces.") from None
             cells += [{**cell, turn.field: piece} for piece in cell[turn.field].cut(turn.at)]
             continue
-        whole = whole and all(not isinstance(form, tuple) and _is_whole(form, cell) for form in forms)
+        broken = [bad or isinstance(form, tuple) or not _is_whole(form, cell) for bad, form in zip(broken, forms, strict=True)]
         moving = sorted({name for form in forms if not isinstance(form, tuple) for name in _moving(form, cell)})
         curved = [form for form in forms if isinstance(form, tuple)]
         free = any(None in (cell[name].low, cell[name].high) for name in moving) or any(None in form for form in curved)
-        if free or curved:
-            for at in _samples(cell):
-                those = [_resolved(term, {name: Piece(x, x) for name, x in at.items()}) for term in terms]
-                if not any(isinstance(form, tuple) for form in those):
-                    seen[tuple(_value(form, at) for form in those if not isinstance(form, tuple))] = at
+        inside = not free and not curved and not any(cell[name].open for name in moving)
+        listed = listed and not moving and not curved
+        for at in () if inside else _samples(cell):
+            those = [_resolved(term, {name: Piece(x, x) for name, x in at.items()}) for term in terms]
+            if not any(isinstance(form, tuple) for form in those):
+                near[tuple(_value(form, at) for form in those if not isinstance(form, tuple))] = at
         if free:
             bounded = False
             continue
         if 2 ** len(moving) > MOST_PIECES:
             raise Undecided(f"{WHAT}: the fields of a record fall into more than {MOST_PIECES} pieces.")
-        inside = not curved and not any(cell[name].open for name in moving)
         for corner in product(*((cell[name].low, cell[name].high) for name in moving)):
             ends_at = {name: end for name, end in zip(moving, corner, strict=True) if end is not None}
             at = {name: piece.member() for name, piece in cell.items()} | ends_at
@@ -215,10 +224,39 @@ def added(every: tuple[RecordSums, ...]) -> Added:
                 hull[v] = None
                 if inside:
                     seen[v] = at
-    outer, occur = (_outer(list(vectors)) for vectors in (hull, seen))
+    if not bounded or not hull.keys() <= seen.keys():  # records near the ends, or far out, stand for those at the ends
+        seen |= dict(list(near.items())[: MOST_VECTORS - len(seen)])
+    outer, occur = (list(vectors) if listed else _outer(list(vectors)) for vectors in (hull, seen))
     if max(len(outer), len(occur)) > MOST_VECTORS:
         raise Undecided(f"{WHAT}: a record adds one of more than {MOST_VECTORS} extreme vectors.")
-    return Added(outer, {v: seen[v] for v in occur}, bounded, whole)
+    integers = all(form or not bad for form, bad in zip(whole, broken, strict=True))
+    return Added(tuple(outer), {v: seen[v] for v in occur}, bounded, integers, listed)
+
+
+def _is_whole_by_form(expr: Expr, record: Mapping[str, Domain]) -> bool:
+    """Whether an expression is an integer for integers, whichever they are."""
+    if isinstance(expr, Call) and expr.name in ("min", "max", "abs"):
+        return all(_is_whole_by_form(part, record) for part in expr.args)
+    if isinstance(expr, Add | Mul):
+        return all(_is_whole_by_form(part, record) for part in expr.args) or is_whole(expr, record)
+    return is_whole(expr, record)
+
+
+def undefined(expr: Expr, record: Mapping[str, Domain]) -> Expr | None:
+    """A part of an expression that has not certainly a value for all records; None where there is none."""
+    cell = {name: Piece(closed(domain).lower, closed(domain).upper, domain.integer) for name, domain in record.items()}
+    for part in children(expr):
+        if (inside := undefined(part, record)) is not None:
+            return inside
+    total = isinstance(expr, Num | Sym | Add | Mul) or (isinstance(expr, Call) and expr.name in TOTAL)
+    if isinstance(expr, Pow) and isinstance(expr.exponent, Num):
+        (low, high), n = _between(expr.base, cell), expr.exponent.value
+        apart = (low is not None and low > 0) or (n.denominator == 1 and high is not None and high < 0)
+        total = apart or (n >= 0 and (n.denominator == 1 or (low is not None and low >= 0)))
+    if isinstance(expr, Call) and expr.name == "log":
+        low = _between(expr.args[0], cell)[0]
+        total = low is not None and low > 0
+    return None if total else expr
 
 
 def _samples(cell: Cell) -> Iterator[Record]:
@@ -358,6 +396,9 @@ def _between(expr: Expr, cell: Cell) -> Ends:
         below, above = ([x for x in ends if x is not None] for ends in (lows, highs))
         low = pick(below) if below and (expr.name == "max" or len(below) == len(lows)) else None
         return low, pick(above) if above and (expr.name == "min" or len(above) == len(highs)) else None
+    if isinstance(expr, Call) and expr.name == "floor":
+        low, high = inside[0]
+        return None if low is None else Fraction(floor(low)), None if high is None else Fraction(floor(high))
     if isinstance(expr, Call) and expr.name == "abs":
         (low, high) = inside[0]
         far = None if low is None or high is None else max(-low, high)
