@@ -27,9 +27,12 @@ RELATIONS: Final = ("add-or-remove-one", "replace-one", "replace-special")
 
 
 class _Exact(click.types.StringParamType):
-    """A number of at least 0, taken as it is written."""
+    """A number of at least 0, taken as it is written. most: the greatest that it may be, where there is one."""
 
     name = "number"
+
+    def __init__(self, most: int | None = None) -> None:
+        self.most = most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number. Raises click.BadParameter."""
@@ -41,12 +44,14 @@ class _Exact(click.types.StringParamType):
             found = -1.0
         if isinstance(found, float) or found < 0:
             self.fail(f"{str(value)[:60]!r} is not a number of at least 0, such as 1e-5 or 1/3.", param, ctx)
+        if self.most is not None and found > self.most:
+            self.fail(f"{str(value)[:60]!r} is above {self.most}.", param, ctx)
         return found
 
 
 @click.command(short_help="Say what events of an accountant cost.")
 @click.argument("files", nargs=-1, required=True, metavar="EVENT.json...")
-@click.option("--delta", type=_Exact(), metavar="NUMBER", help="Enclose the least epsilon at this delta.")
+@click.option("--delta", type=_Exact(1), metavar="NUMBER", help="Enclose the least epsilon at this delta.")
 @click.option("--epsilon", type=_Exact(), metavar="NUMBER", help="Enclose the least delta at this epsilon.")
 @click.option("--width", type=_Exact(), metavar="NUMBER", help="How far apart the bounds may be. Without it --digits counts.")
 @click.option(
@@ -177,7 +182,7 @@ class _Asked:
         if not cost.is_private:
             lines.append("part of it hides nothing, so that no epsilon and no delta below 1 is promised")
         elif not known:
-            lines.append("no bound from above is known")
+            lines.append("no epsilon is enough" if found.lower == found.upper else "no bound from above is known")
         elif not narrow:
             lines.append(f"further apart than the width of {_shown(self.width)} that is asked")
         if found.rules:
@@ -191,7 +196,7 @@ class _Asked:
         if self.certificate is not None and cost.is_private:
             asked = {value: "tight", given: at}
             data["certificate"] = str(cost.certificate(self.certificate, self.digits, **asked))
-        return "\n".join(lines), data, 0 if found.lower == found.upper or (known and narrow) else UNDECIDED
+        return "\n".join(lines), data, 0 if known and narrow else UNDECIDED
 
 
 def _shown(value: Fraction | None) -> str:

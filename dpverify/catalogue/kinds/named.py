@@ -12,8 +12,9 @@ from dpverify.catalogue.kinds.fields import Field
 from dpverify.catalogue.kinds.finite import gumbel
 from dpverify.catalogue.kinds.kind import Builtin, Starter
 from dpverify.catalogue.kinds.sums import difference
-from dpverify.catalogue.toml import Fault
+from dpverify.catalogue.toml import Fault, shorten
 from dpverify.search.decimals import decimal_bounds
+from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, Pow, Sym, add, call, div, mul, neg, num, power, sub, symbols
 from dpverify.trusted.kernel.model import L1, L2, KaryResponse, Mechanism, Product, Radial, Staircase, Table, Translation
 from dpverify.trusted.language import whole_laws
@@ -33,6 +34,7 @@ _FEW: Final = 32
 _DIGITS: Final = 24
 """Of the delta of the rule for keys, to which its probabilities are rounded down."""
 _MOST_COUNTS: Final = 4_000
+_MOST_EPSILON: Final = 10_000
 _DELTA: Final = Field("delta", fields.RANGING, "The delta of the rule, a rational number between 0 and 1.")
 Parameters = Mapping[str, Expr]
 
@@ -100,6 +102,8 @@ def _optimal_keys(p: Parameters) -> Mechanism:
     epsilon, delta = p["epsilon"], p["delta"]
     if symbols(epsilon) or not isinstance(delta, Num) or not 0 < delta.value < 1:
         raise Fault("epsilon and delta: the rule has a row for each count, and wants numbers, with a rational delta between 0 and 1.")
+    if not certainly_le(epsilon, num(_MOST_EPSILON)):
+        raise Fault(f"epsilon = {shorten(epsilon)}: it is not certainly at most {_MOST_EPSILON}, from where one more record tells a key.")
     odds, unit = Fraction(decimal_bounds(call("exp", epsilon), _DIGITS)[0]), delta.value / 10**_DIGITS
     told = [Fraction(0)]
     while 1 - told[-1] > delta.value - unit:
