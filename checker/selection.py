@@ -60,7 +60,8 @@ def log_concave_noisy_max(q, evidence):
     known = m["report"] in ("index", "value", "index+gap") and m["neighbours"] in (["hull"] if "hull" in m else ["all", "monotone", "one"])
     require(known, Malformed, "no such report, or a hull without its word")
     count, (left, right) = asked.q.count(m["candidates"]), asked.slopes(m["noise"])
-    hull = [[rational(x) for x in row] for row in m.get("hull", [])]
+    hull, added = [[rational(x) for x in row] for row in m.get("hull", [])], m.get("added", [])
+    require(not added or (not whole and count == constant(len(added))), Malformed, "numbers that are not one for each real answer")
     if m["report"] == "value":
         sure(not hull and (not whole or m["neighbours"] != "all"), "the greatest value on the integers, or in a hull")
         return asked.bound(total("max", asked.field, [asked.times(ONE if m["neighbours"] == "one" else count, left), right]))
