@@ -22,7 +22,7 @@ STEPS = {
     ("theories/processes/evaluations.py", "MOST"): "one point more is looked at than may be, so that too many are seen to be",
     ("theories/processes/evaluations.py", "MOST_EXACT"): "so many eigenvalues are looked at before the others, which one law is about",
     ("theories/selection/rules/told_sums.py", "MOST_STEPS"): "one step more is looked at than may be, so that too many are seen to be",
-    ("sensitivity/record_sums.py", "MOST_VECTORS"): "records near the ends that are looked at beside others; with fewer a lower bound is less",
+    ("sensitivity/record_sums.py", "MOST_VECTORS"): "records near the ends, beside others; with fewer a lower bound is less",
     ("geometry/vertices.py", "MAX_VERTICES"): "vertices that are tried one by one; beyond them, refused",
     ("theories/composition/grid.py", "MAX_BITS"): "a number this small is rounded down to 0 on the safe side",
     ("theories/curves/rules/every_shift.py", "_MOST_FAR"): "parameters of the certificate's line that are refused beyond it",
