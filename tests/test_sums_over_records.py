@@ -314,6 +314,12 @@ def test_a_line_says_how_the_sums_are_read(place):
         check(pack(claim, 128, "PROVED", [replace(line, place=place)]))
 
 
+def test_records_of_too_many_fields_are_not_looked_at():
+    fields = {f"x{number}": "in [0, 1]" for number in range(40)}
+    verified = verify(Claim(LAPLACE, parse("40"), sums=over(" + ".join(fields), record=fields)))
+    assert verified.judgement.verdict == "UNKNOWN" and any("more than 4000 pieces" in why for why in verified.reasons)
+
+
 def test_what_is_not_bounded_has_no_reading_from_above():
     for reading in ("apart", "together"):
         with pytest.raises(Rejected, match="not bounded"):

@@ -27,6 +27,8 @@ from dpverify.trusted.kernel.model import (
     Radial,
     SmoothSensitivity,
     Subsample,
+    Sum,
+    Summand,
     Translation,
 )
 from dpverify.trusted.kernel.well_formed import require_well_formed
@@ -300,6 +302,7 @@ def run_of(noise):
     return Run(Part(SmoothSensitivity(noise, parse("1")), parse("1")))
 
 
+OFF_CENTRE = Sum((Summand(Translation(parse("exp(-(z - 1)**2/2)")), parse("2")),))  # its centre moves with the scale
 BROKEN: Refusals = {
     "power: another mechanism": (lambda: smooth_power.check(Claim(CAUCHY, None, sensitivity=parse("1")), {}), "only noise of smooth"),
     "power: another density": (lambda: smooth_power.check(claimed(LAPLACE, "1/10"), {}), "logarithm"),
@@ -323,6 +326,7 @@ BROKEN: Refusals = {
     "curve: behind a map": (lambda: smooth_curve.infer(Run(PART, mapped=True), CURVE, []), "one step apart"),
     "curve: another density": (lambda: smooth_curve.infer(run_of(CAUCHY), CURVE, []), "Gaussian or Laplace"),
     "curve: about 1": (lambda: smooth_curve.infer(run_of(Translation(parse("exp(-abs(z - 1))"))), CURVE, []), "about 0"),
+    "curve: a sum about 2": (lambda: smooth_curve.infer(run_of(OFF_CENTRE), CURVE, []), "about 0"),
     "curve: cells that end early": (lambda: smooth_curve.infer(Run(PART), CURVE | {"cuts": ["0", "1/2"]}, []), "do not reach"),
     "curve: a pair beyond": (lambda: smooth_curve.infer(Run(PART), CURVE | {"at": "2"}, []), "outside"),
     "a norm by a matrix": (lambda: require_well_formed(claimed(BY_MATRIX, "1", epsilon="1")), "in an lp norm"),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, product
-from math import floor
+from math import floor, prod
 from typing import Any, Final
 
 from dpverify.trusted.geometry.lengths import largest
@@ -184,9 +184,7 @@ def persons_of(every: tuple[RecordSums, ...]) -> Added:
 def added(every: tuple[RecordSums, ...]) -> Added:
     """What one record adds to all sums. Raises Undecided where there are too many pieces or corners."""
     terms = [term for sums in every for term in sums.terms]
-    used = frozenset[str]().union(*(symbols(one) for term in terms for one in expressions(term)))
-    fields = {name: _pieces(domain) for name, domain in every[0].record if name in used}
-    cells: list[Cell] = [dict(zip(fields, pieces, strict=True)) for pieces in product(*fields.values())]
+    cells = _first(terms, every[0].record)
     hull, seen, near = dict[Vector, None](), dict[Vector, Record](), dict[Vector, Record]()
     bounded = listed = True
     whole = [_is_whole_by_form(term.value, dict(every[0].record)) for term in terms]
@@ -231,6 +229,15 @@ def added(every: tuple[RecordSums, ...]) -> Added:
         raise Undecided(f"{WHAT}: a record adds one of more than {MOST_VECTORS} extreme vectors.")
     integers = all(form or not bad for form, bad in zip(whole, broken, strict=True))
     return Added(tuple(outer), {v: seen[v] for v in occur}, bounded, integers, listed)
+
+
+def _first(terms: Sequence[RecordSummand], record: Sequence[tuple[str, Domain]]) -> list[Cell]:
+    """The cells that there are before any cut, of the fields that are read."""
+    used = frozenset[str]().union(*(symbols(one) for term in terms for one in expressions(term)))
+    fields = {name: _pieces(domain) for name, domain in record if name in used}
+    if prod(map(len, fields.values())) > MOST_PIECES:
+        raise Undecided(f"{WHAT}: the fields of a record fall into more than {MOST_PIECES} pieces.")
+    return [dict(zip(fields, pieces, strict=True)) for pieces in product(*fields.values())]
 
 
 def _is_whole_by_form(expr: Expr, record: Mapping[str, Domain]) -> bool:

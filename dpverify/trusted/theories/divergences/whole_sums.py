@@ -14,6 +14,7 @@ from flint import arb, ctx
 from dpverify.trusted.kernel.balls import constant, precision
 from dpverify.trusted.kernel.errors import Undecided, require
 from dpverify.trusted.numbers.circle import TILTS, Terms, farthest, laws_of, least_of, moment_of
+from dpverify.trusted.order.enclosed import integer
 from dpverify.trusted.theories.curves.integers import Masses
 
 _MOST: Final = 1 << 14
@@ -54,7 +55,7 @@ class Moved:
         ends = [(log + self._bits * arb.const_log2()) / u for u, log in logs]
         found = least_of([end for end in ends if end.is_finite()])
         require(found.is_finite(), Undecided("far out nothing bounds what is lost."))
-        return int(found.upper().ceil().unique_fmpz() or 0)
+        return integer(found.upper().ceil())
 
     def _look(self, size: int) -> None:
         """Know the probability and the loss of so many integers."""

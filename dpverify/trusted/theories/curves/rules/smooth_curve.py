@@ -30,6 +30,7 @@ from flint import arb
 from dpverify.trusted.combinators.gaussian_form import gaussian_form
 from dpverify.trusted.combinators.laplace_form import laplace_form
 from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.combinators.sums import added
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import accurately, divergence, falling, kept, known
 from dpverify.trusted.facts.pairs import Curve, Pair, symmetric
@@ -37,7 +38,7 @@ from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, mul, num
 from dpverify.trusted.kernel.fact import Parameters, Premises
-from dpverify.trusted.kernel.model import OnLine, SmoothSensitivity
+from dpverify.trusted.kernel.model import OnLine, SmoothSensitivity, Sum
 from dpverify.trusted.language.rationals import read_fraction, read_rising
 from dpverify.trusted.numbers.gaussian import gaussian_delta
 
@@ -96,6 +97,9 @@ def of_share(mechanism: SmoothSensitivity, moved: Expr, share: Fraction) -> Turn
 
 def _law(noise: OnLine) -> tuple[bool, Expr]:
     """Whether noise about 0 is Gaussian or Laplace noise, and one over its deviation, or its scale. Raises Rejected for all other."""
+    if isinstance(noise, Sum):  # a centre that is not 0 moves with the scale, and is not seen in the law of a sum
+        for one, _ in added(noise):
+            _law(one)
     for gaussian, form in ((True, gaussian_form), (False, laplace_form)):
         found = form(noise)
         if found is not None and (found[0].name == "r" or certainly_equal(found[0].at(num(1)), found[0].at(num(-1)))):
