@@ -58,7 +58,7 @@ REFUSED: Refusals = {
     "a sensitivity below 0": (lambda: densities.losses(of(KERNEL, sensitivity=num(-1)), (F(0), F(1))), "the sensitivity is negative"),
     "an end at infinity": (lambda: exact(arb("inf")), "an enclosure is not finite"),
     "an end with millions of digits": (lambda: exact(arb(2) ** 10**7), "too large or too small to write out"),
-    "a value with a symbol": (lambda: kernel_box.check(of(KERNEL), {"value": "k"}), "the value k is not a constant"),
+    "a value with a symbol": (lambda: kernel_box.check(of(KERNEL), {"value": "k"}), "'value' is k, not a constant"),
     "a reach to one side": (lambda: kernel_box.check(of(KERNEL), {"value": "1", "reach": ["0"]}), "'reach' is not a pair"),
     "an event of one output": (
         lambda: kernel_point.check(of(KERNEL), {"theta": "1", "other": "0", "event": ["0", "0"]}),

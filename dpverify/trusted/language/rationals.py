@@ -1,4 +1,4 @@
-"""Exact rationals and whole numbers as parameters write them."""
+"""Exact rationals, whole numbers and other constants as parameters write them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 from dpverify.trusted.kernel.canonical_form import exact_fraction
-from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, certify, require
+from dpverify.trusted.kernel.expr import Expr, format_expr, parse, symbols
 from dpverify.trusted.kernel.model import Matrix
 
 MAX_EXPONENT: Final = 1_000_000
@@ -31,6 +32,13 @@ def to_whole(told: Any, name: str, rule: str, least: int, most: int | None = Non
         wanted = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise CertificateError(f"{rule}: {name!r} is {repr(told)[:60]}, not a whole number {wanted}.")
     return told
+
+
+def to_constant(told: Any, name: str, rule: str) -> Expr:
+    """A closed form without symbols. Raises CertificateError, ExprError for what is no expression."""
+    expr = parse(str(told))
+    certify(not symbols(expr), f"{rule}: {name!r} is {format_expr(expr)}, not a constant.")
+    return expr
 
 
 def read_rising(told: Any, name: str, rule: str, least: int, most: int, first: int | None = None) -> list[Fraction]:

@@ -18,10 +18,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dpverify.trusted.kernel.bounds import Bound
-from dpverify.trusted.kernel.errors import Rejected, certify, require
-from dpverify.trusted.kernel.expr import format_expr, parse, symbols
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.model import Claim
-from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.language.rationals import to_constant, to_fraction
 from dpverify.trusted.theories.additive.smooth import everywhere, losses
 from dpverify.trusted.theories.finite.far_outputs import far
 from dpverify.trusted.theories.finite.rules.kernel_box import Tree
@@ -36,8 +35,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     evidence: "reach", two rationals between which outputs are looked at as they are; "losses", for each of the two "tree", and "tails", for
     either side beyond the reach [rate, tree], all as in `kernel_box`; "normaliser", as in `integrable`.
     """
-    target = parse(str(evidence.get("value")))
-    certify(not symbols(target), f"{NAME}: the value {format_expr(target)} is not a constant.")
+    target = to_constant(evidence.get("value"), "value", NAME)
     low, high = (to_fraction(end, NAME) for end in evidence["reach"])
     require(low < high, Rejected(NAME, "reach", "its ends do not rise"))
     _, h, assumed = everywhere(claim, evidence.get("normaliser"), NAME)

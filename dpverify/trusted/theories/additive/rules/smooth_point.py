@@ -25,12 +25,12 @@ from dpverify.trusted.kernel.balls import exact, rational, value
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected, certify, require
-from dpverify.trusted.kernel.expr import ZERO, Expr, Num, add, call, format_expr, mul, neg, parse, sub, substitute, symbols
+from dpverify.trusted.kernel.expr import ZERO, Expr, Num, add, call, format_expr, mul, neg, sub, substitute
 from dpverify.trusted.kernel.model import Claim, Radial
-from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.language.rationals import to_constant, to_fraction
 from dpverify.trusted.numbers.quadrature import normaliser
 from dpverify.trusted.theories.additive.smooth import Y, everywhere, parts
-from dpverify.trusted.theories.finite.rules.kernel_point import grows
+from dpverify.trusted.theories.finite.rules.kernel_point import ends, grows
 
 NAME: Final = "smooth-point"
 ASSUMED: Final = ("the sampler is ideal",)
@@ -47,7 +47,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     go to infinity; "normaliser", as in `integrable`.
     """
     mechanism, most = parts(claim, NAME)
-    turned, moved = (_constant(evidence.get(key), key) for key in ("turned", "moved"))
+    turned, moved = (to_constant(evidence.get(key), key, NAME) for key in ("turned", "moved"))
     for low, key, x, high in ((ZERO, "turned", turned, mechanism.scale_bound), (neg(most), "moved", moved, most)):
         require(certainly_le(low, x) and certainly_le(x, high), Rejected(NAME, key, "it is not certainly within its bound"))
     noise, h, assumed = everywhere(claim, evidence.get("normaliser"), NAME)
@@ -68,7 +68,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     loss = _on(other, start, stop) - _on(first, start, stop)
     require(loss.is_finite(), Rejected(NAME, "y", "the log-ratio has no finite enclosure there"))
     length = rational(right - left) / (normaliser(noise, _BITS) * (2 if isinstance(noise, Radial) else 1))  # that is of half of the line
-    masses = {key: _ends((-_on(one, left, right)).exp() * length) for key, one in (("P", first), ("Q", other))}
+    masses = {key: ends((-_on(one, left, right)).exp() * length) for key, one in (("P", first), ("Q", other))}
     witness = {"pair": pair, "event": f"[{left}, {right}]", **masses}
     return Bound("lower", Num(max(exact(loss.lower()), Fraction(0))), witness=witness, assumed=assumed)
 
@@ -76,14 +76,3 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
 def _on(h: Expr, low: Fraction, high: Fraction) -> arb:
     """An expression in y on an interval."""
     return value(h, {"y": rational(low).union(rational(high))})
-
-
-def _ends(ball: arb) -> list[str]:
-    """The ends of a ball, exactly."""
-    return [str(exact(end)) for end in (ball.lower(), ball.upper())]
-
-
-def _constant(text: Any, key: str) -> Expr:
-    expr = parse(str(text))
-    certify(not symbols(expr), f"{NAME}: {key!r} is not a constant.")
-    return expr

@@ -27,12 +27,12 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import divergence
 from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.kernel.compare import certainly_le
-from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
-from dpverify.trusted.kernel.expr import Expr, Num, parse, substitute, symbols
+from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.expr import Expr, Num, substitute
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Kernel
-from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.language.rationals import to_constant, to_fraction
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.numbers.quadrature import integral
 from dpverify.trusted.theories.curves.rules import pure_guarantee
@@ -88,8 +88,7 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
         raise Rejected(NAME, "mechanism", "only a density in y and theta is a kernel")
     (premise,) = premises
     above = pure_guarantee.curve(premise, claim)
-    inputs = [parse(str(parameters.get(key))) for key in ("theta", "other")]
-    require(not any(map(symbols, inputs)), CertificateError(f"{NAME}: an input is not a constant."))
+    inputs = [to_constant(parameters.get(key), key, NAME) for key in ("theta", "other")]
     check_inputs(claim, kernel, *inputs)
     cuts = tuple(to_fraction(cut, NAME) for cut in parameters.get("cuts", ()))
     if not 2 <= len(cuts) <= _MOST_BINS or any(low >= high for low, high in pairwise(cuts)):

@@ -26,9 +26,9 @@ from dpverify.trusted.kernel import compare
 from dpverify.trusted.kernel.balls import constant, value
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import CertificateError, Rejected, certify
-from dpverify.trusted.kernel.expr import ZERO, Expr, format_expr, parse, symbols
+from dpverify.trusted.kernel.expr import ZERO, Expr
 from dpverify.trusted.kernel.model import Claim, Vector
-from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.language.rationals import to_constant, to_fraction
 from dpverify.trusted.theories.finite.densities import balls, constants, has_floor, has_kinks, losses, resolve
 from dpverify.trusted.theories.finite.far_outputs import far
 from dpverify.trusted.theories.finite.normaliser import check_normaliser
@@ -48,9 +48,7 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     in the place of infinite ones, and "tails", for each of these [rate, tree], the coordinate beyond it and a tree in that; "normaliser" as
     in `normaliser`. Raises Rejected.
     """
-    target = parse(str(evidence.get("value")))
-    if symbols(target):
-        raise CertificateError(f"{NAME}: the value {format_expr(target)} is not a constant.")
+    target = to_constant(evidence.get("value"), "value", NAME)
     reach = tuple(to_fraction(end, NAME) for end in evidence.get("reach", ("0", "1")))
     certify(len(reach) == 2, f"{NAME}: 'reach' is not a pair.")
     space = losses(claim, (reach[0], reach[1]))

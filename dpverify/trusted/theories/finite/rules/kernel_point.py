@@ -25,12 +25,12 @@ from flint import arb
 from dpverify.trusted.kernel import compare
 from dpverify.trusted.kernel.balls import constant, exact, hull, value
 from dpverify.trusted.kernel.bounds import INFINITE, Bound
-from dpverify.trusted.kernel.errors import Rejected, certify, require
-from dpverify.trusted.kernel.expr import Expr, Num, Sym, format_expr, mul, parse, sub, substitute, symbols
+from dpverify.trusted.kernel.errors import Rejected, require
+from dpverify.trusted.kernel.expr import Expr, Num, Sym, format_expr, mul, sub, substitute
 from dpverify.trusted.kernel.model import Claim, Kernel
 from dpverify.trusted.kernel.signs import POSITIVE
 from dpverify.trusted.language.logarithms import neg_log
-from dpverify.trusted.language.rationals import to_fraction
+from dpverify.trusted.language.rationals import to_constant, to_fraction
 from dpverify.trusted.theories.finite.densities import has_floor, resolve
 from dpverify.trusted.theories.finite.normaliser import check_normaliser, is_finite
 
@@ -47,11 +47,11 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     kernel = claim.mechanism
     if not isinstance(kernel, Kernel):
         raise Rejected(NAME, "mechanism", "only a density in y and theta is a kernel")
-    theta, other = (_constant(evidence.get(key), key) for key in ("theta", "other"))
+    theta, other = (to_constant(evidence.get(key), key, NAME) for key in ("theta", "other"))
     check_inputs(claim, kernel, theta, other)
     if "beyond" in evidence:
         return _beyond(claim, kernel, (theta, other), evidence)
-    low, high = (_constant(text, "event") for text in evidence["event"])
+    low, high = (to_constant(text, "event", NAME) for text in evidence["event"])
     for name, left, right in (("event", low, high), ("event", kernel.output[0], low), ("event", high, kernel.output[1])):
         if left is not None and right is not None and not compare.certainly_le(left, right):
             raise Rejected(NAME, name, f"{format_expr(left)} is not certainly at most {format_expr(right)}")
@@ -66,13 +66,13 @@ def check(claim: Claim, evidence: Mapping[str, Any]) -> Bound:
     witness = {
         "pair": [format_expr(theta), format_expr(other)],
         "event": f"[{format_expr(low)}, {format_expr(high)}]",
-        "P": _ends(p * width),
-        "Q": _ends(q * width),
+        "P": ends(p * width),
+        "Q": ends(q * width),
     }
     if q == 0:
         return Bound("lower", INFINITE, witness=witness, assumed=assumed)
     if "y" in evidence:
-        bound = _at_point(densities, outputs, _constant(evidence["y"], "y"), low, high)
+        bound = _at_point(densities, outputs, to_constant(evidence["y"], "y", NAME), low, high)
     else:
         bound = Num(exact((p.lower() / q.upper()).log().lower()))
     return Bound("lower", bound, witness=witness, assumed=assumed)
@@ -98,12 +98,6 @@ def grows(p: Expr, q: Expr) -> bool:
     shapes, loss = Shapes("y", True, {}), expanded(sub(neg_log(q), neg_log(p)))
     limits = [limit for limit in (slope_limit(shapes, loss), log_slope(shapes, loss)) if limit is not None]
     return shapes.value(p) == shapes.value(q) == POSITIVE and (outgrows(shapes, loss) or any(map(shapes.positive, limits)))
-
-
-def _constant(text: Any, key: str) -> Expr:
-    expr = parse(str(text))
-    certify(not symbols(expr), f"{NAME}: {key!r} is not a constant.")
-    return expr
 
 
 def check_inputs(claim: Claim, kernel: Kernel, theta: Expr, other: Expr) -> None:
@@ -132,6 +126,6 @@ def _at_point(densities: list[Expr], outputs: Mapping[str, arb], y: Expr, low: E
     return ratio
 
 
-def _ends(ball: arb) -> list[str]:
+def ends(ball: arb) -> list[str]:
     """The ends of a ball, exactly."""
     return [str(exact(end)) for end in (ball.lower(), ball.upper())]
