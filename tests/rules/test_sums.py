@@ -13,7 +13,8 @@ from flint import arb
 import dpverify as dp
 from dpverify.errors import SpecError
 from dpverify.search.certificates import pack
-from dpverify.trusted.combinators.sums import least, merged
+from dpverify.trusted.combinators.laws_of_sums import merged
+from dpverify.trusted.combinators.sums import least
 from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.canonical_form import from_json, to_json
 from dpverify.trusted.kernel.certificate import Line

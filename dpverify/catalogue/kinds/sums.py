@@ -6,7 +6,7 @@ from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, law
 from dpverify.catalogue.toml import Fields
 from dpverify.trusted.combinators.gaussian_form import as_gaussian
-from dpverify.trusted.combinators.sums import opposite
+from dpverify.trusted.combinators.laws_of_sums import opposite
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, mul
 from dpverify.trusted.kernel.model import Mechanism, OnLine, Radial, Sum, Summand, on_integers
 

@@ -8,7 +8,8 @@ from typing import Any, Final
 from dpverify.search.later import Later
 from dpverify.search.numeric import number, vectorised
 from dpverify.trusted.combinators.densities import even
-from dpverify.trusted.combinators.sums import least, merged
+from dpverify.trusted.combinators.laws_of_sums import merged
+from dpverify.trusted.combinators.sums import least
 from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.model import OnLine, Sum, Translation

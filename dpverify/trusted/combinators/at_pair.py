@@ -13,7 +13,6 @@ from dpverify.trusted.combinators.densities import coordinate, even
 from dpverify.trusted.combinators.neighbours import NAME, is_elsewhere, leaves, space_of, together
 from dpverify.trusted.combinators.one_pair import Choice, OnePair, Space, Vector
 from dpverify.trusted.combinators.runs import is_uneven
-from dpverify.trusted.combinators.sums import opposite
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.canonical_form import exact_fraction
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
@@ -101,6 +100,8 @@ class _Specialised:
 def _moved(noise: Mechanism, shift: Fraction, space: Space) -> OnePair:
     """Noise on the line at one shift, of the first answer less the second. The rules move the second up: what is not even is reflected."""
     if shift > 0 and isinstance(noise, model.Translation | model.Sum) and not even(noise):
+        from dpverify.trusted.combinators.laws_of_sums import opposite
+
         return OnePair(opposite(noise), None, model.Query(((abs(shift),),), "add-remove"), space=space)
     return OnePair(noise, None, model.Query(((abs(shift),),), "add-remove"), space=space)
 

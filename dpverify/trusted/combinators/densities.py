@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpverify.trusted.combinators.sums import is_even, is_log_concave_law, merged
 from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import DpverifyError, ExprError
 from dpverify.trusted.kernel.expr import ONE, ZERO, Sym, add, call, div, mul, neg, sub, substitute, symbols
@@ -24,6 +23,8 @@ def even(noise: Mechanism) -> bool:
     if isinstance(noise, Radial | Mixture):
         return True
     if isinstance(noise, Sum):
+        from dpverify.trusted.combinators.laws_of_sums import is_even
+
         return all(even(part.noise) for part in noise.parts) or (noise.dropouts == ZERO and is_even(noise))
     if not isinstance(noise, Translation | Product):
         return False
@@ -69,9 +70,14 @@ def convex_where_it_lives(noise: OnLine, domains: Mapping[str, Domain]) -> bool:
     from dpverify.trusted.numbers.quotients import divided
 
     if isinstance(noise, Sum):
+        from dpverify.trusted.combinators.laws_of_sums import merged
+
         return noise.dropouts == ZERO and all(convex_where_it_lives(one, domains) for one, _ in merged(noise))
-    if is_log_concave_law(noise):
-        return True
+    if on_integers(noise):
+        from dpverify.trusted.combinators.laws_of_sums import is_log_concave_law
+
+        if is_log_concave_law(noise):
+            return True
     line, half = Shapes("z", False, domains), Shapes("z", True, domains)
     try:
         if isinstance(noise, Radial):

@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Final
 
 from dpverify.trusted.combinators.exponents import Exponent, exponent
-from dpverify.trusted.combinators.sums import added, least
 from dpverify.trusted.kernel import compare
 from dpverify.trusted.kernel.errors import ExprError
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, Sym, add, call, div, mul, neg, num, power, sqrt, sub
@@ -44,6 +43,8 @@ def gaussian_form(noise: Mechanism) -> tuple[Exponent, Expr] | None:
 
 def as_gaussian(noise: Sum) -> Radial | None:
     """Noise with the privacy of a sum of Gaussian noises on the line; None for all other, and where the least variance is not known."""
+    from dpverify.trusted.combinators.sums import added, least
+
     variances = []
     for one in least(noise):
         rates = [(rate_on_line(part), times) for part, times in added(one)]

@@ -23,11 +23,11 @@ from dpverify.trusted.kernel.signs import ANY, AT_LEAST_ZERO, AT_MOST_ZERO, NULL
 NO_DOMAINS: Final[Mapping[str, Domain]] = {}
 
 
-def sign(expr: Expr) -> int | None:
-    """The sign of a constant, -1, 0 or 1, proved; None where it is undecided or the constant undefined."""
+def sign(expr: Expr, wanted: Sign = ANY) -> int | None:
+    """The sign of a constant, -1, 0 or 1, proved; None where it is undecided, not wanted, or the constant undefined."""
     ball = sharpened(lambda: constant(expr))
     found = sign_of_ball(ball)
-    if found is None and ball.is_finite():
+    if found is None and 0 in wanted and ball.is_finite():
         from dpverify.trusted.order.forms import vanishes
 
         return 0 if vanishes(expr) else None
@@ -66,7 +66,7 @@ def _decided(a: Expr, b: Expr, ranges: tuple[tuple[str, Domain], ...], wanted: S
     try:
         if not ranges:
             # a and b by themselves: their difference may lose a term without a value
-            return _defined(a) and _defined(b) and sign(sub(b, a)) in wanted
+            return _defined(a) and _defined(b) and sign(sub(b, a), wanted) in wanted
         domains = dict(ranges)
         from dpverify.trusted.order.local import sign_of_difference
 

@@ -19,7 +19,6 @@ from dpverify.trusted.language.logarithms import neg_log
 from dpverify.trusted.language.noise import Additive, profile, variable
 from dpverify.trusted.language.rationals import to_fraction
 from dpverify.trusted.language.signs import NEGATIVE, plainly_non_negative
-from dpverify.trusted.language.whole_laws import known
 from dpverify.trusted.sensitivity.sensitivity import sensitivity_bounds, whole_part
 from dpverify.trusted.shapes.convexity import Shapes
 from dpverify.trusted.theories.additive.integrable import require_integrable
@@ -59,8 +58,11 @@ def noise_of(claim: Claim, evidence: Mapping[str, Any], rule: str) -> Additive:
 
 def sign_of(noise: Additive) -> tuple[str, ...]:
     """The hypothesis that the density is nowhere negative, where neither its form nor its logarithm shows that."""
-    if isinstance(noise, Translation) and known(noise) is not None:
-        return ()
+    if on_integers(noise):
+        from dpverify.trusted.language.whole_laws import known
+
+        if isinstance(noise, Translation) and known(noise) is not None:
+            return ()
     name = variable(noise)
     lower = noise.support[0] if isinstance(noise, Translation) else None
     positive = isinstance(noise, Radial) or (isinstance(lower, Num) and lower.value >= 0)

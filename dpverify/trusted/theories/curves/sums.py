@@ -8,7 +8,8 @@ from functools import partial
 
 from flint import arb
 
-from dpverify.trusted.combinators.sums import WHAT, is_even, is_log_concave_law, merged
+from dpverify.trusted.combinators.laws_of_sums import is_even, is_log_concave_law, merged
+from dpverify.trusted.combinators.sums import WHAT
 from dpverify.trusted.kernel.errors import Rejected, Undecided
 from dpverify.trusted.kernel.expr import symbols
 from dpverify.trusted.kernel.loading import remembered

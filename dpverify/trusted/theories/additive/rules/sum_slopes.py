@@ -23,7 +23,8 @@ from typing import Any, Final
 
 from dpverify.trusted.combinators.densities import convex_where_it_lives
 from dpverify.trusted.combinators.gaussian_form import gaussian_form
-from dpverify.trusted.combinators.sums import is_log_concave_law, least, merged
+from dpverify.trusted.combinators.laws_of_sums import is_log_concave_law, merged
+from dpverify.trusted.combinators.sums import least
 from dpverify.trusted.kernel.bounds import INFINITE, Bound, Infinite, sided
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, require
