@@ -17,6 +17,8 @@ DEAR = (
     "stream_heavy_tails", "stream_range_between_bounds", "threshold_of_words",
 )  # fmt: skip
 """Mechanisms whose certificates take a second or more to be judged, or to be changed and judged."""
+DEAREST = ("delta_zero_inside", "least_error_prefix_sums", "noisy_max_two_cauchy", "shuffle_response", "smooth_gaussian")
+"""Mechanisms whose certificates take seconds to be changed and judged; each of their rules has a table of refusals of its own."""
 
 
 @cache

@@ -11,7 +11,7 @@ import tempfile
 import pytest
 from hypothesis import settings
 
-from tests import effort, spread
+from tests import dear, effort, spread
 
 # One thread of linear algebra a process: tests run in parallel already, and threads that fight for two cores take ten times as long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -52,6 +52,8 @@ def pytest_collection_modifyitems(config, items):
     Tests in a row stay together in a part, for they remember much for each other."""
     by_function = {}
     for item in items:
+        if dear.is_dear(item.nodeid):
+            item.add_marker("wide")
         if item.get_closest_marker("sampled") and not item.get_closest_marker("wide"):  # what is wide by itself is in no sample
             by_function.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for group in by_function.values():

@@ -1,8 +1,12 @@
 """The sample of a test that has many things to run on: it covers what it must, and is the same wherever it is drawn."""
 
+from pathlib import Path
+
 import pytest
 
-from tests import spread
+from tests import dear, spread
+
+TESTS = Path(__file__).parent
 
 NAMES = [f"thing-{number}" for number in range(200)]
 
@@ -45,3 +49,11 @@ def test_another_thing_moves_none_of_the_others_into_the_sample(monkeypatch):
 def test_what_the_marks_leave_out_is_not_made(monkeypatch, asked, some):
     monkeypatch.setattr(spread, "collected", asked)
     assert len(spread.spread(NAMES, 20)) == some
+
+
+def test_what_is_dear_is_a_parameter_of_a_test_that_has_others(request):
+    """Every test of tests/dear.py is there; where its file is collected, so is each of its parameters, and one that is not dear."""
+    for file, test in ((file, test) for file, tests in dear.DEAR.items() for test in tests):
+        assert f"def {test}(" in (TESTS / file).read_text(encoding="utf-8"), f"{file} has no {test}: take it out of tests/dear.py"
+        found = [item.nodeid for item in request.session.items if item.nodeid.startswith(f"tests/{file}::{test}[")]
+        assert not found or not all(map(dear.is_dear, found)), f"{file}: {test} has no other parameters"

@@ -123,7 +123,7 @@ def contradictions(kind: str, how: str, measure: str, order: str = "") -> tuple[
 
 SLOW = ("noisy max", "threshold")
 """Kinds that cost seconds inside of others."""
-DEAR = ("kernel mapped inside", "kernel beside", "kernel map", "kernel parallel")
+DEAR = ("kernel mapped inside", "kernel beside", "kernel map", "kernel parallel", "kernel group", "threshold group")
 """What costs seconds, of a kind that is asked in other ways too."""
 ASKED = ("epsilon", "delta", "epsilon-at", "renyi-2", "gdp", "zcdp")
 

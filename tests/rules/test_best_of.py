@@ -266,6 +266,7 @@ def greatest_loss(masses, rows):
 TABLES = {"two": [["3/4", "1/4"], ["1/4", "3/4"]], "four": [["1/2", "1/4", "1/8", "1/8"], ["1/4", "1/4", "1/8", "3/8"]]}
 
 
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("rows", TABLES.values(), ids=TABLES)
 @pytest.mark.parametrize("law", LAWS, ids=" ".join)
 def test_the_best_output_of_a_table_loses_as_much_as_in_the_worst_order(law, rows):
@@ -337,6 +338,7 @@ def gaussian_outputs(sigma):
 RANDOM_LAWS = [law for law in LAWS if law[0] != "fixed"]
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("order", ["3/2", "2", "8"])
 @pytest.mark.parametrize("law", RANDOM_LAWS, ids=" ".join)
 def test_the_divergence_of_the_best_of_noisy_outputs_is_within_the_bound(law, order):

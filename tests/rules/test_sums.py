@@ -85,7 +85,7 @@ def near(found: object, truth: mp.mpf, digits: int = 12) -> bool:
         (("poisson", "binomial"), (), 2, "1/2"),
         (("poisson",), ("binomial", "geometric"), 1, "3/2"),
         (("laplace", "gaussian"), ("poisson",), 3, "1"),
-        (("pairs", "pairs"), (), 2, "1/4"),
+        pytest.param(("pairs", "pairs"), (), 2, "1/4", marks=pytest.mark.wide),
         (("pairs", "poisson"), (), 1, "1/4"),
         (("gaussian", "gaussian", "gaussian"), (), 2, "1/3"),
     ],
@@ -213,6 +213,7 @@ def test_no_epsilon_is_enough_where_all_noises_end_or_fall_fast(noise):
     assert dp.verify(noise, sensitivity=1, epsilon=5).verdict == ("PROVED" if has_slope else "REFUTED")
 
 
+@pytest.mark.wide  # that no rule takes the shape is seen below too
 def test_shares_of_a_shape_below_1_have_no_upper_bound():
     share = dp.negative_binomial("1/4", "1/2")
     noise = dp.sum(part=dp.sum(parts=[share], subtracted=[share]), times=4, dropouts=1)
