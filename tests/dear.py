@@ -4,35 +4,11 @@ By the file and the test, the beginnings of the ids of such parameters.
 """
 
 DEAR: dict[str, dict[str, tuple[str, ...]]] = {
-    "audit/test_streams.py": {
-        "test_a_planted_fault_is_found": ("less noise, words as texts",),
-    },
-    "curves/test_lattice.py": {
-        "test_probabilities_of_integers_are_the_density_there_and_not_beside_them": ("1-(4 - abs(z))",),
-    },
-    "laws/test_every_field.py": {
-        "test_how_often_how_far_and_how_likely_counts_in_every_rule_that_puts_parts_together": ("one-sided/spent",),
-    },
-    "laws/test_forgotten_fields.py": {
-        "test_so_they_do_at_a_delta": ("rows1-1",),
-    },
     "mutants/test_recorded.py": {
         "test_a_curve_that_is_read_elsewhere_says_what_is_recorded": ("delta_t_noise_d1000",),
     },
-    "rules/test_any_noise.py": {
-        "test_integers_in_a_hull_move_noise_with_heavy_tails_as_far_as_they_differ": ("3/2-2-3",),
-    },
-    "rules/test_combination.py": {
-        "test_a_sample_of_them_mixes_the_output_with_the_record_into_the_one_without": ("rows2",),
-    },
     "rules/test_hulls_of_answers.py": {
         "test_votes_with_gaussian_noise_have_the_curve_of_one_answer_that_moves_by_the_root_of_two": ("4",),
-    },
-    "rules/test_one_order_guarantee.py": {
-        "test_delta_is_at_most_what_is_left_of_one_below_the_pure_epsilon_and_at_least_what_an_output_shows": ("1/4",),
-    },
-    "rules/test_selection.py": {
-        "test_what_noise_that_is_not_log_concave_loses_by_itself_bounds_comparisons": ("mechanism2-4*asinh",),
     },
     "rules/test_smooth_sensitivity.py": {
         "test_a_kernel_with_a_bound_of_its_scale_is_noise_of_the_difference": ("1/(1 + (theta - y)**4)",),
@@ -46,9 +22,6 @@ DEAR: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "test_compare.py": {
         "test_weak_inequalities_hold_for_all_parameters": ("x-max(x, y, e)",),
-    },
-    "test_proof.py": {
-        "test_whatever_can_be_derived_of_tables_is_true": ("a sample of what is run twice", "a sample and a group of tables"),
     },
 }
 
