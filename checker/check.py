@@ -1,7 +1,8 @@
 """A second opinion on certificates: `python checker/check.py CERT...`. Written from docs/reference/certificates.md, apart from dpverify.
 
 For each certificate: PROVED or REFUTED with what is enclosed and assumed, "not decided" with the lines that are not known here, or refused
-with the line and why. Exit code 0: all are decided; 1: some are not, and none is refused; 2: some are refused.
+with the line and why. Exit code 0: all are decided; 1: some are not, and none is refused; 2: some are refused. `python checker/check.py -`
+answers certificates that come in, one a line, with a line of JSON each.
 """
 
 import json
@@ -118,5 +119,12 @@ def main(files):
     return worst
 
 
+def serve():
+    """Of each certificate that comes in, one a line: a line with the answer, as JSON."""
+    for line in sys.stdin:
+        answer = examine(json.loads(line, object_pairs_hook=shape.pairs))
+        print(json.dumps({"kind": answer.kind, "verdict": answer.verdict, "notes": answer.notes}), flush=True)
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(serve() if sys.argv[1:] == ["-"] else main(sys.argv[1:]))

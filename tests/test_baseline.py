@@ -241,7 +241,7 @@ def test_all_that_is_wrong_with_entries_is_told_at_once(project):
     said = run("verify", "specs", *_BASELINE, code=2).stderr
     assert [line.partition(": ")[2].partition(" Remove it")[0] for line in said.splitlines()] == [
         'dpverify-baseline.json, entry 1: "fingerprint" is not 64 hexadecimal digits.',
-        'dpverify-baseline.json, entry 2: "rule" is none of REFUTED, PROVED, UNKNOWN, VIOLATION, NONCONFORMING.',
+        'dpverify-baseline.json, entry 2: "rule" is none of REFUTED, PROVED, UNKNOWN, UNCONFIRMED, VIOLATION, NONCONFORMING.',
         'dpverify-baseline.json, entry 3: "name" is missing.',
         'dpverify-baseline.json, entry 3: "rule" is missing.',
         'dpverify-baseline.json, entry 3: "message" is missing.',

@@ -1,11 +1,14 @@
 """The theory of specs/formal, compiled where it or its tools changed, and a few certificates replayed: `make formal`.
 
     python tools/formal.py [--all] [--sample SECONDS]
+    python tools/formal.py --replays
 
 Compiles the files that are not as specs/formal/compiled.txt records them (tools/theory_record.py says what that means) and a sample of
 those that are, with what they need: so many seconds of it by the record, and others for other texts. With --all everything, from nothing.
 What was compiled before is kept in build/formal, so that a run that was stopped goes on. Of what is compiled it finds out what the
 theorems rest on, and has coqchk check it once more. Writes specs/formal/compiled.txt and specs/formal/assumptions.txt.
+With --replays instead: every committed certificate that has a proof of its whole claim in Coq and is not in specs/formal/replayed.txt is
+replayed, and that record written; what no certificate has any more leaves it. A run that was stopped goes on.
 
 Exit code 1 where a file does not compile or assumes anything, by its words or as `coqchk -o` finds, a theorem rests on more than the axioms
 of MathComp Analysis, what is compiled is not what the record says, what Coq answers is not understood, or a certificate is not replayed; 3
@@ -28,9 +31,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 import theory_record as records  # noqa: E402
 
 from dpverify.evidence.collected import by_name, read  # noqa: E402
-from dpverify.project.formal import coq, foundations  # noqa: E402
+from dpverify.project.formal import coq, foundations, replayed  # noqa: E402
 from dpverify.project.formal.ledger import theorems  # noqa: E402
 from dpverify.project.formal.replay import replay  # noqa: E402
+from dpverify.project.formal.terms import NotReplayedError  # noqa: E402
 from dpverify.trusted.kernel.certificate import decode, unpack  # noqa: E402
 from dpverify.trusted.kernel.judgement import check  # noqa: E402
 
@@ -53,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Compile the theory of specs/formal where it changed.")
     parser.add_argument("--all", action="store_true", help="everything, from nothing")
     parser.add_argument("--sample", type=int, default=SAMPLE_SECONDS, metavar="SECONDS", help="of files that are as recorded")
+    parser.add_argument("--replays", action="store_true", help="replay all committed certificates that are not recorded")
     asked = parser.parse_args(arguments)
     try:
         coq.program()
@@ -60,11 +65,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 3
     try:
-        faults = Theory(THEORY, WORK, from_nothing=asked.all).compile(asked.sample)
+        faults = replay_all() if asked.replays else Theory(THEORY, WORK, from_nothing=asked.all).compile(asked.sample)
     except coq.CoqError as error:
         faults = [str(error)]
     print("\n".join(faults), end="\n" if faults else "", file=sys.stderr)
     return int(bool(faults))
+
+
+def replay_all() -> list[str]:
+    """Replay the committed certificates that are not in the record of replays, and write it; what is wrong, a sentence each."""
+    files, record, faults = dict[str, tuple[str, str]](), THEORY / replayed.RECORD, list[str]()
+    for name, place in sorted(by_name(ROOT / "reports").items()):
+        data = decode(read(place))
+        try:
+            made = replay(unpack(data), check(data), name)
+        except NotReplayedError:
+            continue
+        if made.whole:
+            files[replayed.digest(made.text)] = (name, made.text)
+    accepted = {made for made in files if replayed.is_held(made)}
+    print(f"{len(files)} certificates with a proof of the whole claim, {len(accepted)} of them recorded", flush=True)
+    compiled = coq.compiled_theory()
+    with ThreadPoolExecutor(JOBS) as pool:
+        left = [made for made in files if made not in accepted]
+        for made, fault in zip(left, pool.map(lambda made: foundations.fault(files[made][1], compiled, SECONDS), left), strict=True):
+            if fault:
+                faults.append(f"{files[made][0]}: not replayed: {fault}")
+                continue
+            accepted.add(made)
+            record.write_text(replayed.text(accepted), encoding="utf-8")
+            print(f"{files[made][0]}: replayed", flush=True)
+    record.write_text(replayed.text(accepted), encoding="utf-8")
+    return faults
 
 
 class Theory:

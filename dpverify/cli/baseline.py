@@ -10,7 +10,7 @@ import click
 
 from dpverify.cli.audit import sampling
 from dpverify.cli.output import Writing, say, writable
-from dpverify.cli.settings import Settings, judging, profiled, root_of
+from dpverify.cli.settings import Settings, judging, profiled, requiring, root_of, ways
 
 if TYPE_CHECKING:
     from dpverify.cli.accepted import Baseline
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     "--audit/--no-audit", "audits", default=None,
     help="Also run the samplers that [audit] tables name. Default: only where an option says how to sample.",
 )  # fmt: skip
+@requiring
 @judging
 @profiled
 @sampling
 def baseline(
     paths: tuple[str, ...], output: Path | None, audits: bool | None, settings: Settings, samples: int | None, confidence: float | None,
-    seed: int | None, level: str | None, workers: int | None,
+    seed: int | None, level: str | None, workers: int | None, require: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Record all current failures as known: with the file that this writes, later runs fail only on new problems.
 
@@ -46,11 +47,13 @@ def baseline(
     writable(file.absolute().parent)
     unread: list[Fault] = []
     specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread)
-    entries = verified(specs, None, settings.digits, cache=settings.cache, jobs=settings.jobs, bounds=settings.bounds)
+    entries = verified(
+        specs, None, settings.digits, cache=settings.cache, jobs=settings.jobs, bounds=settings.bounds, confirming=bool(require)
+    )
     sampled = [spec for spec in specs if spec.audit is not None] if audits and settings.code else []
     how = settings.sampling(samples, confidence, seed, workers, level=level)
     seen = audited(sampled, **how) if sampled else Results()
-    results = replace(seen, entries=entries, faults=[*seen.faults, *unread], root=root_of(file))
+    results = replace(seen, entries=entries, faults=[*seen.faults, *unread], root=root_of(file), required=ways(require))
     known, gone = accepted(results, before), before.gone(results)
     writing = Writing()
     writing.write(file, render(known))

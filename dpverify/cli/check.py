@@ -13,7 +13,7 @@ import click
 
 from dpverify.cli import output
 from dpverify.cli.output import say
-from dpverify.cli.settings import bounds_of, codeless, timed
+from dpverify.cli.settings import bounds_of, codeless, requiring, timed, ways
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
@@ -42,11 +42,12 @@ _TRIED = (20, *range(1, 61))
     "--replay-to", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
     help="Write the Coq files of the claims to this directory; without --replay, Coq is not needed.",
 )  # fmt: skip
+@requiring
 @timed
 @codeless
 def check(
     certificates: tuple[Path, ...], against: tuple[str, ...], trust: bool, replay: str | None, replay_to: Path | None,
-    claim_timeout: float | None, no_code: bool,
+    require: tuple[str, ...], claim_timeout: float | None, no_code: bool,
 ) -> int:  # fmt: skip
     """Re-check certificates (files, collections, or directories of them) with the kernel alone, and tell what each of them states.
 
@@ -56,6 +57,7 @@ def check(
     """
     from dpverify.evidence.recheck import Rechecked
     from dpverify.project.config import read_config
+    from dpverify.report.results import by_which
     from dpverify.runtime.outside import printable
     from dpverify.runtime.processes import Ended, in_order, worthwhile
 
@@ -66,7 +68,9 @@ def check(
     rechecked: dict[Path, Rechecked] = {}
     files = list(dict.fromkeys(file for path in certificates for file in _files(path)))
     writing = output.Writing()
-    answers = in_order(partial(_rechecked, trust), [[file] for file in files], worthwhile(len(files), 0), bounds)
+    confirming, required = trust or bool(require), ways(require)
+    unmet = list[str]()
+    answers = in_order(partial(_rechecked, trust, confirming), [[file] for file in files], worthwhile(len(files), 0), bounds)
     for file, answer in zip(files, answers, strict=True):
         if isinstance(answer, Ended):
             told = printable(f"{file}: refused: {output.ended('checking the certificate', answer, bounds)}")
@@ -79,17 +83,21 @@ def check(
                 proved = replays.of(file, answer.judgement)
             if proved is not None:
                 say(proved)
+        if answer.judgement is not None and confirming:
+            by = answer.confirmed + (("Coq",) if replays is not None and replays.proved_whole and "Coq" not in answer.confirmed else ())
+            say(f"         confirmed by: {', '.join(by) or 'nothing, for nothing is decided'}")
+            unmet += [f"not confirmed by {by_which([way])}: {file}" for way in required if by and way not in by]
     folders = [path for path in certificates if path.is_dir()]
     wrong = [line for beside in (_beside_page, _beside_verdicts) for path in folders for line in beside(path, rechecked)]
     wrong += _beside_claims(expected, rechecked) if against else []
-    if wrong:
-        say(*wrong)
+    if wrong or unmet:
+        say(*wrong, *unmet)
     held = sum(one.code == 0 for one in rechecked.values())
     told = f"{len(rechecked)} certificate{'' if len(rechecked) == 1 else 's'}, {held} valid"
     say(told + (f"; {len(wrong)} missing, extra or other" if wrong else ""))
     if replays is not None:
         say(replays.summary())
-    found = max([1 if wrong or (replays is not None and replays.refused) else 0, *(one.code for one in rechecked.values())])
+    found = max([1 if wrong or unmet or (replays is not None and replays.refused) else 0, *(one.code for one in rechecked.values())])
     return writing.code(found)
 
 
@@ -102,10 +110,10 @@ def _replays(replay: str | None, folder: Path | None, bounds: Bounds) -> Replays
     return Replays(folder, bounds.timeout, compiled=replay is not None)
 
 
-def _rechecked(apart: bool, file: Path) -> Rechecked:
+def _rechecked(apart: bool, confirming: bool, file: Path) -> Rechecked:
     """What the kernel says of a file; a fault of dpverify is an answer too, and takes no other away.
 
-    apart: from nothing, so that what it loads does not depend on the files before it.
+    apart: from nothing, so that what it loads does not depend on the files before it. confirming: by what else its verdict is confirmed.
     """
     from dpverify.evidence.recheck import Rechecked, recheck
     from dpverify.runtime.outside import printable
@@ -114,7 +122,14 @@ def _rechecked(apart: bool, file: Path) -> Rechecked:
     try:
         if apart:
             forget()
-        return _sane(file, recheck(file))
+        found = _sane(file, recheck(file))
+        if confirming and found.judgement is not None:
+            from dpverify.evidence.collected import read
+            from dpverify.project.confirmed import confirmed
+            from dpverify.trusted.kernel.certificate import decode
+
+            found = replace(found, confirmed=confirmed(found.judgement, decode(read(file))))
+        return found
     except MemoryError:
         raise
     except Exception as error:

@@ -153,14 +153,15 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
 def verified(
     specs: Sequence[Spec], certificates: Path | None, digits: int, *, cache: Cache | None = None, jobs: int | None = 1,
     names: Sequence[str] = (), force: bool = False, bounds: Bounds | None = None, writing: output.Writing | None = None,
-    kept: Mapping[str, Any] | None = None, traced: bool = False,
+    kept: Mapping[str, Any] | None = None, traced: bool = False, confirming: bool = False,
 ) -> list[Entry]:  # fmt: skip
     """The outcome of every claim, with certificates written as they come. Each is judged in a process that can be ended.
 
     cache: what was found before; a folder of certificates is one too. jobs: processes, None for as many as are worth it.
     names: of the claims that are meant, where not all are. force: whether foreign files in the folder are replaced too. bounds: of each
     claim's judging. writing: is told of certificates that cannot be written. kept: proposals, by the
-    hashes of their claims. traced: whether each entry is to say what its check loads. Raises SpecError for names that no claim has, and
+    hashes of their claims. traced: whether each entry is to say what its check loads. confirming: whether it is to say by what
+    its verdict is confirmed. Raises SpecError for names that no claim has, and
     for files in the way.
     """
     import dpverify.search  # noqa: F401  # before the processes are forked, which need it
@@ -181,7 +182,7 @@ def verified(
         if not force:
             refuse(certificates, [NAME, *(files[spec.file, stated.claim.name] for spec, stated in work)])
         earlier = found_in(certificates)
-    judge = Judge(digits, cache, earlier, kept or {}, traced)
+    judge = Judge(digits, cache, earlier, kept or {}, traced, confirming)
     tasks = [Task(spec.file, stated.claim, files[spec.file, stated.claim.name]) for spec, stated in work]
     if jobs is None:
         hits = sum(map(judge.has, tasks))
@@ -237,6 +238,7 @@ def _entry(
         seconds=outcome.seconds,
         proved=verified.proved,
         places=verified.places,
+        confirmed=outcome.confirmed,
     )
 
 

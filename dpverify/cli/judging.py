@@ -30,7 +30,8 @@ class Task(NamedTuple):
 class Outcome(NamedTuple):
     """What became of a claim: a judgement, or a fault of dpverify. seconds: that it took. searched: whether nothing was found before.
 
-    kept: whether the proof is the one that is kept under version control, which an earlier search may have found.
+    kept: whether the proof is the one that is kept under version control, which an earlier search may have found. confirmed: by what the
+    verdict is, where that was asked.
     """
 
     verified: Verified | None
@@ -38,6 +39,7 @@ class Outcome(NamedTuple):
     seconds: float
     searched: bool = True
     kept: bool = False
+    confirmed: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Judge:
     """Judges claims, with so many digits of the tight epsilon. cache, found: what was found before, if that is to be used.
 
     kept: certificates that are kept under version control, by the hashes of their claims. traced: whether what is found anew is followed
-    once more, alone, so that its outcome says what was loaded for that.
+    once more, alone, so that its outcome says what was loaded for that. confirming: whether the second checker is asked too.
     """
 
     digits: int
@@ -53,6 +55,7 @@ class Judge:
     found: Found | None
     kept: Mapping[str, Any] = field(default_factory=dict)
     traced: bool = False
+    confirming: bool = False
     _at: list[str] = field(default_factory=list)
 
     def has(self, task: Task) -> bool:
@@ -71,6 +74,8 @@ class Judge:
             before = self._before(task)
             kept = None if before is not None else self._kept(task.claim)
             verified = before or kept or self._anew(task.claim)
+            seconds = time.perf_counter() - started
+            ways = self._confirmed(verified)
         except MemoryError:
             raise  # the end of a worker, not a fault
         except Exception as error:
@@ -79,7 +84,14 @@ class Judge:
 
                 traceback.print_exc()
             return Outcome(None, output.fault(error), time.perf_counter() - started)
-        return Outcome(verified, None, time.perf_counter() - started, searched=before is None and kept is None, kept=kept is not None)
+        return Outcome(verified, None, seconds, searched=before is None and kept is None, kept=kept is not None, confirmed=ways)
+
+    def _confirmed(self, verified: Verified) -> tuple[str, ...] | None:
+        if not self.confirming:
+            return None
+        from dpverify.project.confirmed import confirmed
+
+        return confirmed(verified.judgement, verified.certificate)
 
     def _before(self, task: Task) -> Verified | None:
         listed = None if self.found is None else self.found.outcome(task.certificate, task.claim, self.digits)

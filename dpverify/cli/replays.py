@@ -29,13 +29,14 @@ class Replays:
         self._theory = coq.compiled_theory(begun=_compiling) if compiled else None
         self._rest = _rests(foundations.axioms(self._theory)) if self._theory is not None else ""
         self.replayed = self.written = self.refused = self.asked = 0
+        self.proved_whole = False  # whether of the last certificate the whole claim is
         self._modules: dict[str, Path] = {}
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
 
     def of(self, file: Path, judgement: Judgement) -> str:
         """What to say of a certificate that holds."""
-        self.asked += 1
+        self.asked, self.proved_whole = self.asked + 1, False
         try:
             made = replay(unpack(decode(read(file))), judgement, file.name)
         except NotReplayedError as error:
@@ -52,7 +53,7 @@ class Replays:
         if fault:
             self.refused += 1
             return printable(f"{_INDENT}not replayed in Coq: the file that was written for it is refused: {fault}")
-        self.replayed += 1
+        self.replayed, self.proved_whole = self.replayed + 1, made.whole
         return printable(f"{_INDENT}replayed in Coq: {made.proves}. The theory and the tactics that it calls rest on {self._rest}.")
 
     def _module(self, file: Path) -> str:

@@ -15,7 +15,7 @@ import click
 from dpverify.cli import pdf
 from dpverify.cli.audit import sampling
 from dpverify.cli.output import FORMATS, Writing, columns, is_terminal, paint, rendered, say, writable
-from dpverify.cli.settings import Settings, configured, judging
+from dpverify.cli.settings import Settings, configured, judging, requiring, ways
 from dpverify.runtime.outside import read_regular
 from dpverify.trusted.kernel.errors import DpverifyError
 
@@ -57,6 +57,7 @@ EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github":
     help="Also show date, commit and command, for a report that somebody signs; no two such reports are alike.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace files in the directory that dpverify did not write.")
+@requiring
 @judging
 @configured
 @sampling
@@ -64,6 +65,7 @@ def report(
     paths: tuple[str, ...], output: Path, audits: bool, printed: bool, styles: tuple[str, ...], settings: Settings, samples: int | None,
     confidence: float | None, seed: int | None, level: str | None, workers: int | None, force: bool, sign: bool,
     latex: bool, figures: bool, folders: bool, one_page: bool, evidence: Path | None,
+    require: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Verify, audit, and write a page for people (index.html, index.md) with certificates and the data of privacy curves.
 
@@ -101,12 +103,13 @@ def report(
     entries = verified(
         specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, force=force, bounds=settings.bounds,
         writing=writing, kept=None if settings.cache.folder is None else kept.hints(settings.digits), traced=True,
+        confirming=True,
     )  # fmt: skip
     sampled = [spec for spec in specs if spec.audit is not None] if audits and settings.code else []
     seen = audited(sampled, **settings.sampling(samples, confidence, seed, workers, level=level)) if sampled else Results()
     unrun = [*unread, *(not_audited(specs) if audits and not settings.code else [])]
     how = made(project_file(Path.cwd()), arguments() if sign else None)
-    results = settings.marked(replace(seen, entries=entries, faults=[*seen.faults, *unrun], made=how))
+    results = settings.marked(replace(seen, entries=entries, faults=[*seen.faults, *unrun], made=how, required=ways(require)))
     run = _run(results, settings, where)
     _write_pages(run, output, where, whole=whole, writing=writing)
     if evidence is not None:

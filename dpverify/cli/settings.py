@@ -124,6 +124,19 @@ timed = click.option(
 codeless = click.option("--no-code", is_flag=True, help="Run no code that claim files name: no declarations by use, no samplers.")
 
 
+WAYS: Final = {"second-checker": "second checker", "coq": "Coq"}
+"""How a verdict may have to be confirmed besides by the kernel, by the words of --require."""
+requiring = click.option(
+    "--require", type=click.Choice(list(WAYS)), multiple=True,
+    help="Fail where a verdict is not confirmed in this way too, besides by the kernel; may be repeated.",
+)  # fmt: skip
+
+
+def ways(required: Sequence[str]) -> tuple[str, ...]:
+    """The ways that --require names, as answers name them."""
+    return tuple(WAYS[one] for one in dict.fromkeys(required))
+
+
 def bounds_of(config: Config, timeout: float | None) -> Bounds:
     """What a claim or a certificate may take: the flag that is given, over the project's settings."""
     seconds = config.timeout if timeout is None else timeout

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from dpverify.cli.output import FORMATS, Writing, rendered
-from dpverify.cli.settings import Settings, configured, judging
+from dpverify.cli.settings import Settings, configured, judging, requiring, ways
 
 
 @click.command(short_help="Prove or refute the claims of files.")
@@ -17,10 +17,12 @@ from dpverify.cli.settings import Settings, configured, judging
 @judging
 @configured
 @click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="Form of the answer.")
+@requiring
 @click.option("-v", "--verbose", is_flag=True, help="Show all that is known of each claim; and which files are skipped.")
 @click.option("-q", "--quiet", is_flag=True, help="Show only the last line.")
 def verify(
-    paths: tuple[str, ...], claims: tuple[str, ...], certificates: Path | None, settings: Settings, style: str, verbose: bool, quiet: bool
+    paths: tuple[str, ...], claims: tuple[str, ...], certificates: Path | None, settings: Settings, style: str, verbose: bool, quiet: bool,
+    require: tuple[str, ...],
 ) -> int:
     """Prove or refute every claim of the files, directories or named mechanisms; without any, of those that pyproject.toml names."""
     from dpverify.cli.claims import refused, specs_of, verified
@@ -36,9 +38,9 @@ def verify(
     writing = Writing()
     entries = verified(
         specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, names=claims, bounds=settings.bounds,
-        writing=writing,
+        writing=writing, confirming=bool(require) or verbose or style == "json",
     )  # fmt: skip
-    results = settings.marked(Results(entries=entries, faults=unread), whole=not claims)
+    results = settings.marked(Results(entries=entries, faults=unread, required=ways(require)), whole=not claims)
     digits = None if verbose or settings.digits_asked else PLAIN.digits
     click.echo(rendered(results, style, Detail(quiet, verbose, digits)))
     return writing.code(results.exit_code)

@@ -37,6 +37,7 @@ class Rechecked:
     """What became of a certificate file. code: 0, 1 (a rule refused its evidence) or 2 (not a certificate); lines: for people.
 
     digest: the SHA-256 of the file, as sha256sum gives it. rules: that its lines name; places: of the trusted folder, that were asked for.
+    confirmed: by what its verdict is, where somebody asked.
     """
 
     code: int
@@ -45,6 +46,7 @@ class Rechecked:
     digest: str = ""
     rules: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
+    confirmed: tuple[str, ...] = ()
 
 
 def recheck(path: Path) -> Rechecked:

@@ -36,6 +36,7 @@ class Entry:
     judgement: None where dpverify itself failed, with `fault` saying how. certificate: the path written, if any.
     seconds: of search and check together. proved: each line of the certificate with the bounds that it proves. notes: what its author
     may not mean. places: the modules of the trusted folder that were imported for its check where a function needed them.
+    confirmed: the independent ways in which the verdict is confirmed; None where nobody asked.
     """
 
     file: str
@@ -52,6 +53,7 @@ class Entry:
     proved: tuple[tuple[Line, tuple[Bound, ...]], ...] = ()
     notes: tuple[Note, ...] = ()
     places: tuple[str, ...] = ()
+    confirmed: tuple[str, ...] | None = None
 
     @property
     def assumptions(self) -> tuple[str, ...]:

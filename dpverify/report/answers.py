@@ -13,6 +13,7 @@ from typing import Any, Final
 from dpverify.catalogue import NotCertain, NotProved, Stated
 from dpverify.catalogue.notes import Note
 from dpverify.evidence.collected import encode
+from dpverify.project.confirmed import confirmed
 from dpverify.report import Entry, asked, ceiling, claimed, delta_enclosure, enclosure, exact, exact_delta, quantity, short, text
 from dpverify.report.enclosures import common
 from dpverify.report.results import Results
@@ -257,6 +258,14 @@ class Answer:
     def assumptions(self) -> tuple[str, ...]:
         """What no density can show, and the verdict rests on."""
         return self.entry.assumptions
+
+    @property
+    def confirmed(self) -> tuple[str, ...]:
+        """The independent ways in which the verdict is confirmed: "kernel", "second checker", "Coq"; none where nothing is decided.
+
+        The second checker is asked now, in a process of its own; Coq is not run, but looked up in the record of what it has accepted.
+        """
+        return confirmed(self.judgement, self.certificate)
 
     @property
     def rules(self) -> tuple[str, ...]:

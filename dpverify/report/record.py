@@ -69,6 +69,7 @@ def record(entry: Entry) -> dict[str, Any]:
         "delta": {"claimed": claimed(entry.claim.delta), "lower": delta_lower, "upper": delta_upper},
         "witness": readable(judgement.witness) if judgement else None,
         "rules": list(judgement.rules) if judgement else [],
+        **({} if entry.confirmed is None else {"confirmed": list(entry.confirmed)}),
         "machine_checked": {rule: standing(rule) for rule in judgement.rules} if judgement else {},
         "assumptions": list(entry.assumptions),
         "warnings": [note.said for note in entry.notes],

@@ -21,10 +21,12 @@ from dpverify.trusted.kernel.canonical_form import claim_hash, to_json
 if TYPE_CHECKING:
     from dpverify.project.made import Made
 
+UNCONFIRMED: Final = "UNCONFIRMED"
 CLAIM_RULES: Final[Mapping[str, str]] = {
     "REFUTED": "A claim that was expected to hold is refuted.",
     "PROVED": "A claim that was expected to fail is proved.",
     "UNKNOWN": "A claim is neither proved nor refuted.",
+    UNCONFIRMED: "A verdict is not confirmed in a way that the run requires.",
 }
 AUDIT_RULES: Final[Mapping[str, str]] = {
     VIOLATION: "A sampled implementation violates the privacy that is claimed of it.",
@@ -89,6 +91,7 @@ class Results:
     audited: the digest of what each audited claim and its [audit] table say, by file and name.
     known: fingerprints that a baseline accepts: they are shown, and do not fail a run.
     made: how the run came to be, where a report tells.
+    required: ways in which each verdict has to be confirmed.
     root: the folder that fingerprints name files from, so that they are the same in every working directory; without it they name files
     as the run does.
     """
@@ -101,6 +104,7 @@ class Results:
     audited: Mapping[tuple[str, str], str] = field(default_factory=dict)
     root: Path | None = None
     made: Made | None = None
+    required: tuple[str, ...] = ()
 
     def place(self, file: str) -> str:
         """A claim file's name as fingerprints have it: from the root, or from the shelf that every machine has."""
@@ -117,7 +121,7 @@ class Results:
     @property
     def surprises(self) -> list[Surprise]:
         """Everything that is not as expected, in the order in which it was found; what a baseline accepts is marked."""
-        return [*self._of_claims(), *self._of_audits()]
+        return [*self._of_claims(), *self._unconfirmed(), *self._of_audits()]
 
     @property
     def warnings(self) -> list[Surprise]:
@@ -161,6 +165,16 @@ class Results:
             said = f"{surprise_text(entry)}\n{replay(entry)}"
             yield Surprise("claim", rule, level, entry.file, entry.line, entry.claim.name, title, said, mark, known=known)
 
+    def _unconfirmed(self) -> Iterator[Surprise]:
+        for entry in self.entries:
+            lacking = [way for way in self.required if entry.confirmed and way not in entry.confirmed]
+            if not lacking:
+                continue
+            mark = _fingerprint(self.place(entry.file), entry.claim.name, UNCONFIRMED, claim_hash(to_json(entry.claim)))
+            by, title = by_which(entry.confirmed or ()), f"{entry.mechanism}: {entry.verdict}, not confirmed"
+            said = f"{entry.claim.name}: {entry.verdict}, confirmed by {by} alone; this run requires {by_which(lacking)}."
+            yield Surprise("claim", UNCONFIRMED, "error", entry.file, entry.line, entry.claim.name, title, said, mark, mark in self.known)
+
     def _of_audits(self) -> Iterator[Surprise]:
         for finding in self.findings:
             if finding.as_expected:
@@ -175,6 +189,19 @@ class Results:
             line, column = fault.place or (self.lines.get((fault.file, fault.name), 1), None)
             level, said = "error" if fault.code else "warning", f"{fault.name}: {fault.error}"
             yield Surprise("audit", "FAULT", level, fault.file, line, fault.name, fault.what, said, mark, column=column)
+
+
+def by_which(ways: Sequence[str]) -> str:
+    """Ways of confirming a verdict, as a sentence goes on after "confirmed by"."""
+    return " and ".join(way if way == "Coq" else f"the {way}" for way in ways)
+
+
+def confirmed_summary(entries: Sequence[Entry]) -> str:
+    """How many decided claims are confirmed in which ways; empty where nobody asked."""
+    held = [entry.confirmed for entry in entries if entry.confirmed]
+    counts = {way: sum(way in ways for ways in held) for way in dict.fromkeys(way for ways in held for way in ways)}
+    first, *others = [f"{count} by {by_which([way])}" for way, count in counts.items()] or [""]
+    return f"confirmed: {first}" + "".join(f", {one} too" for one in others) if first else ""
 
 
 def audits_summary(findings: Sequence[Finding], faults: Sequence[Fault] = ()) -> str:

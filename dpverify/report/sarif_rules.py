@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dpverify.catalogue.notes import UNSTATED, UNUSED, ZERO
-from dpverify.report.results import NOTE_RULES, RULES
+from dpverify.report.results import NOTE_RULES, RULES, UNCONFIRMED
 from dpverify.runtime.finding import NONCONFORMING, VIOLATION
 
 _SHORT: Final = {**RULES, **NOTE_RULES}
@@ -70,6 +70,20 @@ ADVICE: Final[Mapping[str, Advice]] = {
         ),
         "warning",
         "medium",
+    ),
+    UNCONFIRMED: Advice(
+        "VerdictConfirmedOnce",
+        "The kernel has checked the verdict. With --require the run asks for another way of confirming it too, which is not there: the "
+        "second checker does not know a rule of the certificate, or Coq is not recorded to have accepted a proof of the whole claim. "
+        "Nothing says that the verdict is wrong.",
+        (
+            "See what the verdict rests on with `dpverify check --trust`, and which line the second checker does not know with "
+            "`python checker/check.py`.",
+            "`dpverify check --replay coq` has Coq prove the claim, where its kind has a theorem.",
+            "If one way is enough for this claim, accept it in the baseline: `dpverify baseline --require second-checker`.",
+        ),
+        "error",
+        "very-high",
     ),
     VIOLATION: Advice(
         "ImplementationViolatesClaim",

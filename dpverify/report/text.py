@@ -11,7 +11,7 @@ from dpverify.catalogue.assumed import bare
 from dpverify.report import Entry, asked, decimal, exact, findings, overview, quantity, short
 from dpverify.report.enclosures import witness_text
 from dpverify.report.phrases import advice, delta_text, replay, tight_text
-from dpverify.report.results import Results
+from dpverify.report.results import UNCONFIRMED, Results
 from dpverify.runtime.outside import named, printable
 from dpverify.trusted.kernel.expr import format_expr
 from dpverify.trusted.kernel.judgement import Judgement
@@ -80,6 +80,9 @@ def render(
         said.extend(_listed("assumed", _assumed(results.entries), detail.width))
     if detail.overview:
         said.extend(overview.tail(results.entries))
+    for one in results.surprises:
+        if one.rule == UNCONFIRMED:
+            said.extend(wrapped(printable(f"{'known from the baseline: ' if one.known else ''}{one.message}"), detail.width))
     said.extend(findings.lines(results.findings, paint, detail.width if detail.on_terminal else None))
     return "\n".join([*said, last])
 
@@ -170,6 +173,8 @@ def _below(entry: Entry, detail: Detail, reasons: set[str] | None) -> Iterator[s
         yield from (f"{key}: {value}" for key, value in also(entry).items())
     if entry.claim.utility and not (detail.overview and entry.as_expected):
         yield from errors(entry.claim, entry.judgement, entry.digits, alone=detail.full, reasons=None if detail.full else reasons)
+    if detail.full and entry.confirmed:
+        yield f"confirmed by: {', '.join(entry.confirmed)}"
     if detail.full:
         yield f"time: {entry.seconds * 1000:.0f} ms"
     if telling and (said := advice(entry)):

@@ -124,6 +124,8 @@ def test_a_claim_in_one_order_that_holds_in_both_is_replayed_in_both():
         ),
         ("slash.just-above", "modulus: log(-exp(-r**2/2) + 1) is no logarithm that the calculus of specs/formal/replays/losses.v knows."),
         ("laplace_log_normal.tight", "mixture-concave: mechanisms of the kind mixture are not written in Coq yet."),
+        ("sums_over_records.clipped", "sums over records are not written in Coq yet."),
+        ("compose_sums_over_records.above", "sums over records are not written in Coq yet."),
         ("k_randomized_response_all.closed-form", "kary-response: the number of answers is a parameter, so that there is no one table."),
     ],
 )

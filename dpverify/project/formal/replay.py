@@ -29,6 +29,7 @@ from dpverify.trusted.kernel.model import (
     Translation,
     all_parts,
     kind_of,
+    sums_of,
 )
 from dpverify.trusted.kernel.registry import EXPLAINED
 from dpverify.trusted.sensitivity.sensitivity import sensitivity_bounds
@@ -52,6 +53,8 @@ def replay(certificate: Certificate, judgement: Judgement, name: str) -> Replay:
         raise NotReplayedError(f"{where}a refutation is a statement about two inputs and an event, which is not written in Coq yet.")
     if claim.measure is not None or claim.delta != ZERO:
         raise NotReplayedError(f"{where}only claims of a pure epsilon are written in Coq yet.")
+    if sums_of(claim):
+        raise NotReplayedError(f"{where}sums over records are not written in Coq yet.")
     epsilon = judgement.upper if claim.epsilon is None else claim.epsilon
     if not isinstance(epsilon, Expr):
         raise NotReplayedError(f"{where}no finite epsilon is proved.")

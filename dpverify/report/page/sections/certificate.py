@@ -28,6 +28,8 @@ def blocks(subject: Claimed) -> Sequence[Block]:
     if path in subject.file.digests:
         rows.append(("its SHA-256", (Code(subject.file.digests[path]), " (of the file, as ", Code("sha256sum"), " gives it)")))
     rows.append(("rests on", rests_on(_rules(subject.entry), _places(subject)).text()))
+    if subject.entry.confirmed:
+        rows.append(("confirmed by", ", ".join(subject.entry.confirmed)))
     return [Facts(rows)]
 
 

@@ -9,7 +9,7 @@ from dpverify.report.enclosures import witness_text
 from dpverify.report.page.blocks import Badge, Block, Callout, Code, Facts, Fold, Inline, Items, Link, Listing, Section
 from dpverify.report.page.sections.claims import tight, tight_delta
 from dpverify.report.page.subject import Run
-from dpverify.report.results import Surprise
+from dpverify.report.results import UNCONFIRMED, Surprise, confirmed_summary
 
 TITLE = ""
 VERDICTS = ("PROVED", "REFUTED", "UNKNOWN", "VIOLATION", "NONCONFORMING", "NO_VIOLATION_SEEN")
@@ -68,6 +68,8 @@ def _counts(run: Run) -> list[Inline]:
             counts.append((f"{len(expected)} ", Badge(word.replace("_", " ")), f": {_MEANS[word]}", *surprise))
     if run.results.faults:
         counts.append((f"{len(run.results.faults)} ", Badge("not audited", fine=False), ": the sampler could not be run to the end"))
+    if ways := confirmed_summary(run.results.entries):
+        counts.append(f"{ways[:1].upper()}{ways[1:]}")
     return counts
 
 
@@ -84,7 +86,7 @@ def _listed(surprises: Sequence[Surprise], run: Run) -> list[Block]:
         if claimed is None:
             items.append((badge, f" {one.file}, {one.name}: {lines[0]}"))
         else:
-            said = _claim(claimed.entry) if one.source == "claim" else _audit(lines, one)
+            said = _audit(lines, one) if one.source == "audit" else lines[0] if one.rule == UNCONFIRMED else _claim(claimed.entry)
             items.append((badge, " ", Link(f"{claimed.file.stem}: {one.name}", claimed.address), f" (line {one.line}). {said}"))
         replays += [line.removeprefix(_REPLAY) for line in lines if line.startswith(_REPLAY)]
     again = Fold("Commands to reproduce", [Listing("\n".join(dict.fromkeys(replays)))])
