@@ -27,6 +27,7 @@ _VERBS: Final = {
     "check": "claims",
     "design": "design",
     "optimum": "optimum",
+    "query_sql": "queries",
     "read_spec": "claims",
     "sampler": "samplers",
     "tight_delta": "claims",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from dpverify.api.claims import verify as verify
     from dpverify.api.design import design as design
     from dpverify.api.optimum import optimum as optimum
+    from dpverify.api.queries import query_sql as query_sql
     from dpverify.api.samplers import sampler as sampler
     from dpverify.api.trade_offs import trade_off as trade_off
     from dpverify.api.version import __version__ as __version__
