@@ -13,7 +13,7 @@ from dpverify.catalogue.sql import read_sql
 from dpverify.catalogue.toml import Fault, show
 from dpverify.catalogue.values import DOMAIN_HELP, read_expression, read_matrix, read_number, read_value_or_domain
 from dpverify.errors import SpecError
-from dpverify.trusted.kernel.expr import FUNCTIONS, Expr, Num, sub
+from dpverify.trusted.kernel.expr import FUNCTIONS, Expr, Num, neg, sub
 from dpverify.trusted.kernel.model import Domain, Guard, Matrix, Query, RecordSummand, RecordSums
 
 KEYS: Final = ("sum", "where", "record", "rows")
@@ -159,10 +159,21 @@ def _compared(left: Expr, right: Expr, relation: type[ast.cmpop]) -> Cases:
 
 
 def _both(a: Cases, b: Cases) -> Cases:
-    return _few(tuple(dict.fromkeys(operator.add(one, other) for one in a for other in b)))
+    return _few(tuple(dict.fromkeys(tuple(dict.fromkeys(operator.add(one, other))) for one in a for other in b)))
+
+
+def _never(case: tuple[Guard, ...]) -> bool:
+    """Whether a case holds a comparison and its opposite, of which one is strict."""
+    held = set(case)
+    return any(Guard(neg(guard.left), not guard.strict) in held or (guard.strict and Guard(neg(guard.left), True) in held) for guard in case)
 
 
 def _few(cases: Cases) -> Cases:
+    """The cases that may hold and that no other includes."""
+    cases = tuple(case for case in cases if not _never(case))
+    if len(cases) < 4 * _MOST_CASES:
+        sets = [frozenset(case) for case in cases]
+        cases = tuple(case for case, held in zip(cases, sets, strict=True) if not any(other < held for other in sets))
     if len(cases) > _MOST_CASES:
         raise Fault(f"has where with more than {_MOST_CASES} cases. State fewer alternatives.")
     return cases

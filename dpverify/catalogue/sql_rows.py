@@ -93,7 +93,7 @@ class Fields:
             return one(name, kind)
         null = f"{name}_null"
         self.domains.setdefault(null, "integer in [0, 1]")
-        return Value((Piece(f"{null} <= 0", name), Piece(f"{null} >= 1", None)), kind)
+        return Value((Piece(f"{null} <= 0", name), Piece(f"{null} > 0", None)), kind)
 
     def text(self, value: str) -> str:
         """The number that stands for a text; 0 stands for every text that is not named."""
@@ -158,10 +158,15 @@ class Scope:
 
     def __init__(self, fields: Fields) -> None:
         self.fields, self.sources, self.merged = fields, dict[str, Source](), dict[str, Source]()
+        self.aliases = set[str]()
 
     def source(self, node: exp.Column) -> tuple[Source, str]:
         """Where a column is, and its name there. Raises Refused."""
         name = called(node.name)
+        if isinstance(node.this, exp.Star):
+            raise Refused(node, "all columns at once are counted by COUNT(*)")
+        if name in self.aliases and not node.table and self.fields.declared("", name) is None:
+            raise Refused(node, f"it is the name of an expression of the same SELECT. Write that expression; if it is a column, say in record what {name} holds")
         if node.table:
             if called(node.table) not in self.sources:
                 raise Refused(node, f"{node.table} is not in FROM")

@@ -29,6 +29,8 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
     "laterals": "LATERAL makes rows without bound", "pivots": "PIVOT is not known here", "connect": "CONNECT BY makes rows without bound",
 }  # fmt: skip
 _READ: Final = frozenset({"expressions", "from_", "where", "group", "joins", "with_", "order", "kind", "hint", "operation_modifiers"})
+_OF_A_TABLE: Final = {"this", "db", "catalog", "alias"}
+_OF_A_JOIN: Final = {"this", "on", "using", "side", "kind"}
 _NO_SUM: Final[Mapping[type[exp.Expression], str]] = {
     exp.Max: 'a maximum is no sum. Use an exponential mechanism: kind = "exponential"',
     exp.Min: 'a minimum is no sum. Use an exponential mechanism: kind = "exponential"',
@@ -72,6 +74,20 @@ class Answer(NamedTuple):
 def answer(asked: Asked) -> Answer:
     """What a query answers. Raises SpecError listing all that has no place among sums over records."""
     return _Reader(asked).answer()
+
+
+def _said(node: exp.Expression) -> set[str]:
+    """What is said in a clause."""
+    return {key for key, value in node.args.items() if value}
+
+
+def _named(select: exp.Select) -> list[tuple[str, exp.Expression]]:
+    """The expressions of a SELECT that have a name of their own."""
+    return [(called(one.alias), one.this) for one in select.expressions if isinstance(one, exp.Alias)]
+
+
+def _columns(node: exp.Expression) -> set[str]:
+    return {called(column.name) for column in node.find_all(exp.Column)}
 
 
 class _Reader:
@@ -153,7 +169,10 @@ class _Reader:
         for cte in with_.expressions if with_ is not None else ():
             if with_.args.get("recursive"):
                 self.faults.append(self.placed_fault(with_, "a recursive query makes rows without bound"))
+            if cte.args["alias"].args.get("columns"):
+                self.faults.append(self.placed_fault(cte.this, "its columns get other names. Name them in the subquery"))
             self.subqueries[called(cte.alias)] = cte.this
+        scope.aliases |= {name for name, inside in _named(select) if not inside.find(exp.AggFunc) and name not in _columns(inside)}
         source = select.args.get("from_")
         if source is None:
             self.faults.append("the query has no FROM.")
@@ -168,11 +187,13 @@ class _Reader:
     def source(self, node: exp.Expression, scope: Scope) -> str:
         """Put what FROM names into a scope, and give the condition of its rows. Raises Refused."""
         alias = called(node.alias_or_name)
+        if node.args.get("alias") is not None and node.args["alias"].args.get("columns"):
+            raise Refused(node, "its columns get other names. Name them in the subquery")
         if isinstance(node, exp.Table) and called(node.name) in self.subqueries and not node.db:
             inside: exp.Expression = self.subqueries.pop(called(node.name))
-        elif isinstance(node, exp.Subquery):
+        elif isinstance(node, exp.Subquery) and _said(node) <= _OF_A_TABLE:
             inside = node.this
-        elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier) and not any(node.args.get(key) for key in ("sample", "pivots", "joins")):
+        elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier) and _said(node) <= _OF_A_TABLE:
             if self.base:
                 raise Refused(node, "two tables hold rows of the person. Join others with JOIN ... ON")
             self.base = called(node.name)
@@ -197,9 +218,9 @@ class _Reader:
     def join(self, join: exp.Join, scope: Scope) -> None:
         """Put a table that is joined into a scope. Raises Refused."""
         table, side, kind = join.this, join.side.upper(), join.kind.upper()
-        if not isinstance(table, exp.Table) or called(table.name) in self.subqueries or not isinstance(table.this, exp.Identifier):
+        if not isinstance(table, exp.Table) or called(table.name) in self.subqueries or not isinstance(table.this, exp.Identifier) or _said(table) - _OF_A_TABLE:
             raise Refused(join, "what is joined is no table. Join the table, and filter in WHERE")
-        if side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER") or join.method:
+        if side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER") or not _said(join) <= _OF_A_JOIN:
             raise Refused(join, "only JOIN and LEFT JOIN with ON or USING are known")
         name, alias = called(table.name), called(table.alias_or_name)
         if name == self.base or alias in scope.sources:
@@ -249,8 +270,10 @@ class _Reader:
             return found
         if other := [key for key, value in group.args.items() if value and key != "expressions"]:
             raise Refused(group, f"GROUP BY {other[0].upper()} has no place here. List the columns")
-        aliases = {called(one.alias): one.this for one in select.expressions if isinstance(one, exp.Alias)}
+        aliases = dict(_named(select))
         for node in group.expressions:
+            if isinstance(node, exp.Rollup | exp.Cube | exp.GroupingSets):
+                raise Refused(node, "a row is in several groups, which has no place here. Ask each grouping by itself")
             if isinstance(node, exp.Literal) and not node.is_string:
                 place = int(node.this) if node.this.isdigit() else 0
                 if not 1 <= place <= len(select.expressions):
