@@ -65,7 +65,8 @@ class Call:
     """A call of a primitive: its mechanism as the table of a claim file, by how much neighbours may move what it is given, and in which norm.
 
     shape: of what it is given, and labels of its entries; values, outputs: an entry each, None where nothing is known of it yet. together:
-    how many entries may move at all, where that is bounded. monotone: whether all move the same way.
+    how many entries may move at all, where that is bounded. monotone: whether all move the same way. keyed: counts by key, of which a key
+    that is not there has 0. growing: whether it is given one number after the other. at: its place among the calls of the run.
     """
 
     mechanism: Mapping[str, Any]
@@ -77,7 +78,9 @@ class Call:
     place: str
     together: int | None = None
     monotone: bool = False
-    closed: Any = None
+    keyed: Any = None
+    growing: bool = False
+    at: int = 0
 
     @property
     def name(self) -> str:
@@ -94,6 +97,8 @@ class Call:
         if self.sensitivity != other.sensitivity or self.norm != other.norm:
             said = f"the declared sensitivity is {_short(other.sensitivity)} on one input and {_short(self.sensitivity)} on its neighbour"
             return Breach("sensitivity", said, self.place)
+        if self.growing:
+            return None
         if len(self.values) != len(other.values):
             said = f"{self.name} is given {len(other.values)} numbers on one input and {len(self.values)} on its neighbour"
             return Breach("shape", said, self.place)
@@ -104,6 +109,9 @@ class Call:
 
     def apart(self, other: Call, tolerance: Fraction) -> Breach | None:
         """Whether what both are given is further apart than is declared, or no number."""
+        if len(self.values) != len(other.values):
+            said = f"{self.name} is given {len(other.values)} answers on one input and {len(self.values)} on its neighbour"
+            return Breach("calls", said, self.place)
         pairs = list(zip(other.values, self.values, strict=True))
         if any((a is None) != (b is None) for a, b in pairs):
             return Breach("use", f"{self.name} is used on one input and not on its neighbour", self.place)

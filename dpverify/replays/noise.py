@@ -15,6 +15,7 @@ from dpverify.replays.calls import MOST_CALLS, Breach, Call, Stopped, Trace, exa
 
 INTEGERS: Final = frozenset({"discrete_laplace", "discrete_gaussian", "skellam", "poisson", "binomial", "negative_binomial"})
 GAUSSIAN: Final = frozenset({"gaussian", "discrete_gaussian", "skellam"})
+ONE_SIDED: Final = frozenset({"gumbel", "exponential", "poisson", "binomial", "negative_binomial"})
 SCALES: Final = ("scale", "sigma")
 Chooser = Callable[[Any, Call], Any]
 """What chooses the output of an entry: (what the entry is given, the call)."""
@@ -29,18 +30,23 @@ class Session:
 
     def opened(self, call: Call) -> Call:
         """Note a call at its place. Raises Stopped where the neighbour makes another one there."""
-        place_of_it = len(self.trace.calls)
-        if place_of_it >= MOST_CALLS:
+        call.at = len(self.trace.calls)
+        if call.at >= MOST_CALLS:
             raise self.stopped(Breach("calls", f"more than {MOST_CALLS} calls of primitives: the replay ends here", call.place))
         self.trace.calls.append(call)
         if self.other is not None:
-            if place_of_it >= len(self.other.calls):
+            before = self.before(call.at)
+            if before is None:
                 said = f"{len(self.other.calls)} calls of primitives on one input, and {call.name} more on its neighbour"
                 raise self.stopped(Breach("calls", said, call.place))
-            breach = call.differs(self.other.calls[place_of_it])
+            breach = call.differs(before)
             if breach is not None:
                 raise self.stopped(breach)
         return call
+
+    def before(self, at: int) -> Call | None:
+        """The call at a place of the run on the neighbour."""
+        return self.other.calls[at] if self.other is not None and at < len(self.other.calls) else None
 
     def stated(self, sensitivity: Any) -> Any:
         """The sensitivity of a call that states it, or that of all, or of its place."""
@@ -60,7 +66,7 @@ class Session:
         if self.other is None:
             call.outputs[entry] = self.choose(kind, value)
         else:
-            before = next((one for mine, one in zip(self.trace.calls, self.other.calls, strict=False) if mine is call), None)
+            before = self.before(call.at)
             if before is None or before.values[entry] is None:
                 raise self.stopped(Breach("use", f"{call.name} is used on one input and not on its neighbour", call.place))
             call.outputs[entry] = before.outputs[entry]
@@ -97,6 +103,10 @@ def table_of(mechanism: Any) -> dict[str, Any]:
     raise SpecError(f"{mechanism!r:.60} is no mechanism. Write dpverify.laplace(2), or another that dir(dpverify) lists.")
 
 
+class Unlikely(BaseException):
+    """That a run had outputs which its neighbour has with a probability that delta counts."""
+
+
 class Draw:
     """Noise that is not added yet: adding it to an answer is what the primitive is given."""
 
@@ -114,13 +124,14 @@ class Draw:
         if self.result is not None:
             raise self.session.stopped(Breach("twice", f"the same noise of {self.call.name} is added twice", place()))
         numbers, _, rebuilt = entries_of(answer)
+        if self.shape is None and len(numbers) != 1:
+            said = f"one noise of {self.call.name} is added to {len(numbers)} numbers: their differences are told exactly. Draw one for each"
+            raise self.session.stopped(Breach("twice", said, place()))
         if len(numbers) != len(self.entries):
-            if self.shape is None:
-                said = f"one noise of {self.call.name} is added to {len(numbers)} numbers: their differences are told exactly. Draw one for each"
-                raise self.session.stopped(Breach("twice", said, place()))
-            if numbers and not isinstance(answer, int | float) and len(numbers) != 1:
+            if len(numbers) != 1:
                 raise ValueError(f"noise of {len(self.entries)} numbers is added to {len(numbers)}")
             numbers, rebuilt = numbers * len(self.entries), self.filled
+        numbers = list(map(_number, numbers))
         kind = kind_of(self.call)
         outputs = [self.session.given(self.call, at, value + self.base, kind) for at, value in zip(self.entries, numbers, strict=True)]
         self.result = rebuilt(outputs)
@@ -147,6 +158,8 @@ class Draw:
     __radd__ = __add__
 
     def __rsub__(self, answer: Any) -> Any:
+        if self.call.mechanism.get("name") in ONE_SIDED:
+            raise self.session.stopped(Breach("use", f"{self.call.name} is not symmetric, and is taken away from an answer", place()))
         return self.added_to(answer) if self.result is None else answer - self.result
 
     def __sub__(self, answer: Any) -> Any:
@@ -259,12 +272,13 @@ class Noise:
         needed = [field.name for field in BUILTINS[name].fields if field.required]
 
         def call(*given: Any, sensitivity: Any = None, norm: str | None = None, size: Any = None, **parameters: Any) -> Any:
+            left = [key for key in needed if key not in parameters]
             values, said = list(given), dict(parameters)
-            for key in needed:
-                if key not in said and values:
-                    said[key] = values.pop(0) if not (len(values) > len(needed) - len(said)) else values.pop(1)
-            if missing := [key for key in needed if key not in said] or len(values) > 1:
-                raise SpecError(f"noise.{name}: write noise.{name}(answer, {', '.join(f'{key}=...' for key in needed)}), not {missing if isinstance(missing, list) else given!r:.60}.")
+            if len(values) < len(left) or len(values) > len(left) + 1:
+                wanted = ", ".join(f"{key}=..." for key in needed)
+                raise SpecError(f"noise.{name}: write answer + noise.{name}({wanted}), or noise.{name}(answer, {wanted}).")
+            said |= dict(zip(left, values[len(values) - len(left) :], strict=True))
+            values = values[: len(values) - len(left)]
             table = {"kind": "builtin", "name": name, **{key: parameter(key, value) for key, value in said.items()}}
             return self._additive(table, values, sensitivity, norm, size)
 
@@ -313,14 +327,16 @@ class Noise:
         table = {"kind": "noisy_keys", "noise": table_of(noise), "threshold": parameter("threshold", threshold), "keys": str(keys)}
         session = self._session
         counts = {key: count for key, count in counts.items() if exact(count) != 0}
-        before = session.other.calls[len(session.trace.calls)] if session.other and len(session.trace.calls) < len(session.other.calls) else None
-        every = sorted({*counts, *(before.closed if before is not None and before.closed is not None else ())}, key=repr)
-        if before is not None and before.closed is not None:  # a key that is nowhere has the count 0
-            before.values = [before.closed.get(key, 0) for key in every]
-            before.labels = every
+        before = session.before(len(session.trace.calls))
+        there = before.keyed if before is not None and before.keyed is not None else {}
+        every = sorted({*counts, *there}, key=repr)
+        if before is not None and before.keyed is not None:
+            before.values, before.labels = [_number(there.get(key, 0)) for key in every], every
         call = Call(table, session.stated(sensitivity), "linf", every, [_number(counts.get(key, 0)) for key in every], [None], place(), keys)
-        call.closed = dict(counts)
+        call.keyed = dict(counts)
         told: dict[Any, Any] = self._once(call, "keys", (counts, threshold))
+        if not told.keys() <= counts.keys():
+            raise Unlikely  # what only one of two neighbours may tell is what delta is for
         return dict(told)
 
     def above_threshold(
@@ -332,7 +348,7 @@ class Noise:
             "kind": "above_threshold", "threshold": parameter("threshold", threshold), "threshold_noise": table_of(threshold_noise),
             "query_noise": table_of(query_noise), "positives": str(positives),
         }  # fmt: skip
-        call = session.opened(Call(table, session.stated(sensitivity), "linf", None, [], [], place()))
+        call = session.opened(Call(table, session.stated(sensitivity), "linf", None, [], [], place(), growing=True))
 
         def asked(answer: Any) -> bool:
             if sum(map(bool, call.outputs)) >= positives:
@@ -341,7 +357,7 @@ class Noise:
             call.values.append(None)
             call.outputs.append(None)
             at = len(call.values) - 1
-            before = session.other.calls[session.trace.calls.index(call)] if session.other is not None else None
+            before = session.before(call.at)
             if before is not None and at >= len(before.values):
                 raise session.stopped(Breach("calls", f"{call.name} is asked more often on one input than on its neighbour", place()))
             return bool(session.given(call, at, _number(answer), "truth"))
