@@ -10,7 +10,7 @@ from typing import Any, Final
 from unittest import mock
 
 from dpverify.replays.calls import Call, place
-from dpverify.replays.noise import Draw, Session, parameter
+from dpverify.replays.noise import Draw, Session, entries_of, kind_of, parameter
 
 
 def _drawn(session: Session, name: str, key: str, centre: Any, scale: Any, size: Any) -> Any:
@@ -99,13 +99,32 @@ def _diffprivlib(session: Session) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def _opendp(session: Session) -> Iterator[None]:
+    """Measurements of OpenDP on numbers and vectors: what their privacy map says of the sensitivity is the declaration."""
+    from opendp.mod import Measurement
+
+    def told(self: Any, value: Any) -> Any:
+        sensitivity = session.stated(None)
+        loss, zcdp = self.map(sensitivity), "ZeroConcentrated" in str(self.output_measure)
+        table = {"kind": "guarantee", "zcdp" if zcdp else "epsilon": parameter("the privacy map", loss)}
+        numbers, labels, rebuilt = entries_of(value)
+        table["integers"] = all(isinstance(one, int) for one in numbers)
+        norm = "l2" if "L2" in str(self.input_metric) else "l1"
+        call = session.opened(Call(table, sensitivity, norm, labels, [None] * len(numbers), [None] * len(numbers), place()))
+        return rebuilt([session.given(call, at, one, kind_of(call)) for at, one in enumerate(numbers)])
+
+    with mock.patch.object(Measurement, "__call__", told), mock.patch.object(Measurement, "invoke", told):
+        yield
+
+
 def _at_once(session: Session, table: dict[str, Any], norm: str, value: Any, sensitivity: Any) -> Any:
     call = session.opened(Call(table, sensitivity, norm, None, [None], [None], place()))
     return Draw(session, call, [0], None).added_to(value)
 
 
 ADAPTERS: Final[dict[str, Callable[[Session], contextlib.AbstractContextManager[None]]]] = {
-    "numpy": _numpy, "random": _standard, "diffprivlib": _diffprivlib,
+    "numpy": _numpy, "random": _standard, "diffprivlib": _diffprivlib, "opendp": _opendp,
 }  # fmt: skip
 """The libraries whose noise can be noted: each by the name that `patch` has."""
 
@@ -143,3 +162,25 @@ def owned(session: Session, public: int, patch: Sequence[str]) -> Iterator[None]
         for name in patch:
             stack.enter_context(ADAPTERS[name](session))
         yield
+
+
+@contextlib.contextmanager
+def patched_for_real(public: int) -> Iterator[None]:
+    """Randomness that libraries draw, from a seed, and put back afterwards."""
+    import numpy as np
+
+    state, numbers = random.getstate(), np.random.get_state()
+    random.seed(public)
+    np.random.seed(public)
+    made, inner = [0], np.random.default_rng
+
+    def default_rng(value: Any = None) -> Any:
+        made[0] += 1
+        return inner([public, made[0]] if value is None else value)
+
+    try:
+        with mock.patch.object(np.random, "default_rng", default_rng):
+            yield
+    finally:
+        random.setstate(state)
+        np.random.set_state(numbers)

@@ -57,7 +57,7 @@ def place() -> str:
 
 
 def _ours(file: str) -> bool:
-    return Path(file).is_relative_to(PACKAGE) or file.startswith("<")
+    return Path(file).is_relative_to(PACKAGE) or file.startswith("<frozen")
 
 
 @dataclass(eq=False)
@@ -67,6 +67,7 @@ class Call:
     shape: of what it is given, and labels of its entries; values, outputs: an entry each, None where nothing is known of it yet. together:
     how many entries may move at all, where that is bounded. monotone: whether all move the same way. keyed: counts by key, of which a key
     that is not there has 0. growing: whether it is given one number after the other. at: its place among the calls of the run.
+    began: the mechanism before noise that is not added yet is multiplied.
     """
 
     mechanism: Mapping[str, Any]
@@ -81,6 +82,10 @@ class Call:
     keyed: Any = None
     growing: bool = False
     at: int = 0
+    began: Mapping[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.began = self.mechanism
 
     @property
     def name(self) -> str:
@@ -90,10 +95,10 @@ class Call:
 
     def differs(self, other: Call) -> Breach | None:
         """What this call, the second, has not in common with the other before anything is known of values."""
+        if self.began != other.began and self.began.get("name") == other.began.get("name"):
+            return Breach("parameters", f"one input calls {other.name}, and its neighbour {self.name}: parameters are public", self.place)
         if self.mechanism.get("kind") != other.mechanism.get("kind") or self.mechanism.get("name") != other.mechanism.get("name"):
             return Breach("mechanism", f"one input calls {other.name}, and its neighbour {self.name}", self.place)
-        if self.mechanism != other.mechanism:
-            return Breach("parameters", f"one input calls {other.name}, and its neighbour {self.name}: parameters are public", self.place)
         if self.sensitivity != other.sensitivity or self.norm != other.norm:
             said = f"the declared sensitivity is {_short(other.sensitivity)} on one input and {_short(self.sensitivity)} on its neighbour"
             return Breach("sensitivity", said, self.place)
@@ -109,6 +114,8 @@ class Call:
 
     def apart(self, other: Call, tolerance: Fraction) -> Breach | None:
         """Whether what both are given is further apart than is declared, or no number."""
+        if self.mechanism != other.mechanism:
+            return Breach("parameters", f"one input calls {other.name}, and its neighbour {self.name}: parameters are public", self.place)
         if len(self.values) != len(other.values):
             said = f"{self.name} is given {len(other.values)} answers on one input and {len(self.values)} on its neighbour"
             return Breach("calls", said, self.place)
@@ -169,6 +176,8 @@ def compare(first: Trace, second: Trace, tolerance: Fraction) -> Breach | None:
 
 
 def _differences(first: Trace, second: Trace, tolerance: Fraction) -> Iterator[Breach]:
+    if first.error is not None and second.breach is not None and second.breach.kind == "calls":
+        yield _unlike(first, second)
     if first.breach or second.breach:
         yield first.breach or second.breach  # type: ignore[misc]
     for one, (what, seed, where) in zip(first.seeds, second.seeds, strict=False):
@@ -176,20 +185,28 @@ def _differences(first: Trace, second: Trace, tolerance: Fraction) -> Iterator[B
             yield Breach("seed", f"{what} is seeded by {one[1]!r:.40} on one input and by {seed!r:.40} on its neighbour", where)
     for mine, other in zip(second.calls, first.calls, strict=False):
         breach = mine.differs(other) or mine.apart(other, tolerance)
-        if breach is not None:
+        if breach is not None and (breach.kind not in ("calls", "use") or (first.error is None) == (second.error is None)):
             yield breach
+    if (first.error is None) != (second.error is None) or not same(_told(first.error), _told(second.error)):
+        yield _unlike(first, second)
     if len(first.calls) != len(second.calls):
         more = max(first.calls, second.calls, key=len)
         after = more[min(len(first.calls), len(second.calls))]
         said = f"{len(first.calls)} calls of primitives on one input and {len(second.calls)} on its neighbour: {after.name} is one too many"
         yield Breach("calls", said, after.place)
-    ends = [None if run.error is None else f"{type(run.error).__name__}: {run.error}" for run in (first, second)]
-    if ends[0] != ends[1]:
-        shown = [end or "none" for end in ends]
-        yield Breach("exception", f"one input raises {shown[0]:.80}, and its neighbour {shown[1]:.80}", _raised(first.error or second.error))
-    elif not same(first.output, second.output):
+    if not same(first.output, second.output):
         said = f"all calls had the same outputs, and the result is {first.output!r:.60} on one input and {second.output!r:.60} on its neighbour"
         yield Breach("output", said)
+
+
+def _told(error: BaseException | None) -> str:
+    """What an exception says to whoever sees it."""
+    return "nothing" if error is None else f"{type(error).__name__}: {error}"
+
+
+def _unlike(first: Trace, second: Trace) -> Breach:
+    said = f"one input raises {_told(first.error):.80}, and its neighbour {_told(second.error):.80}"
+    return Breach("exception", said, _raised(first.error or second.error))
 
 
 def _raised(error: BaseException | None) -> str:

@@ -17,14 +17,14 @@ INTEGERS: Final = frozenset({"discrete_laplace", "discrete_gaussian", "skellam",
 GAUSSIAN: Final = frozenset({"gaussian", "discrete_gaussian", "skellam"})
 ONE_SIDED: Final = frozenset({"gumbel", "exponential", "poisson", "binomial", "negative_binomial"})
 SCALES: Final = ("scale", "sigma")
-Chooser = Callable[[Any, Call], Any]
-"""What chooses the output of an entry: (what the entry is given, the call)."""
+Chooser = Callable[[str, Any, Call], Any]
+"""What chooses an output: (what kind it is, what it is of, the call)."""
 
 
 class Session:
     """One run: what it calls, and what its calls give. other: the run on the neighbour, whose outputs are given again."""
 
-    def __init__(self, choose: Callable[[str, Any], Any], other: Trace | None, sensitivity: Any) -> None:
+    def __init__(self, choose: Chooser, other: Trace | None, sensitivity: Any) -> None:
         self.choose, self.other, self.sensitivity = choose, other, sensitivity
         self.trace = Trace()
 
@@ -64,7 +64,7 @@ class Session:
             raise self.stopped(Breach("twice", said, call.place))
         call.values[entry] = value
         if self.other is None:
-            call.outputs[entry] = self.choose(kind, value)
+            call.outputs[entry] = self.choose(kind, value, call)
         else:
             before = self.before(call.at)
             if before is None or before.values[entry] is None:
@@ -368,7 +368,7 @@ class Noise:
         """The one output of a call whose values are all known."""
         session, at = self._session, len(self._session.trace.calls)
         session.opened(call)
-        call.outputs[0] = session.choose(kind, given) if session.other is None else session.other.calls[at].outputs[0]
+        call.outputs[0] = session.choose(kind, given, call) if session.other is None else session.other.calls[at].outputs[0]
         return call.outputs[0]
 
 

@@ -20,7 +20,7 @@ from hypothesis.errors import Flaky, Unsatisfiable
 
 from dpverify.errors import SpecError
 from dpverify.replays.adapters import ADAPTERS, owned
-from dpverify.replays.calls import Breach, Call, Stopped, Trace, compare
+from dpverify.replays.calls import Breach, Call, Stopped, Trace, compare, exact
 from dpverify.replays.neighbours import Inputs
 from dpverify.replays.noise import Draw, Noise, Session, Unlikely
 
@@ -36,8 +36,8 @@ class _Broken(Exception):
 class Found:
     """What replays found. breach: with the smallest pair that shows it, the configuration of the pipeline, and both runs; None where none does.
 
-    traces: each list of calls that occurred, with how often. replays: how many pairs were looked at. raised: how many pairs ended in the same
-    exception. seconds: how long it took, of which `after` from the first breach to the smallest.
+    traces: each list of calls that occurred, with how often; forks: whether one configuration has several. replays: how many pairs were looked at. raised: how many pairs ended in the same
+    exception, the last of which is error. seconds: how long it took, of which `after` from the first breach to the smallest.
     """
 
     breach: Breach | None
@@ -45,8 +45,10 @@ class Found:
     config: Mapping[str, Any]
     runs: tuple[Trace, Trace] | None
     traces: Mapping[str, int]
+    forks: bool
     replays: int
     raised: int
+    error: BaseException | None
     seconds: float
     after: float
 
@@ -63,8 +65,11 @@ class _Searching:
     best: tuple[tuple[int, int], Breach, tuple[Any, Any], Mapping[str, Any], tuple[Trace, Trace]] | None = None
     first: float = 0.0
     traces: Counter[str] = field(default_factory=Counter)
+    by_config: dict[str, str] = field(default_factory=dict)
+    forks: bool = False
     replays: int = 0
     raised: int = 0
+    error: BaseException | None = None
 
     def one(self, data: Any) -> None:
         """Replay one pair. Raises _Broken."""
@@ -73,7 +78,7 @@ class _Searching:
         pair = self.inputs.pair(data.draw) if isinstance(self.inputs, Inputs) else tuple(data.draw(self.inputs))
         config, public = data.draw(self.config), data.draw(st.integers(0, 9))
 
-        def choose(kind: str, value: Any) -> Any:
+        def choose(kind: str, value: Any, call: Call) -> Any:
             return chosen(data.draw, kind, value)
 
         try:
@@ -85,8 +90,11 @@ class _Searching:
         breach = compare(first, second, self.tolerance)
         if breach is None:
             self.raised += first.error is not None
+            self.error = first.error or self.error
             if len(self.traces) < MOST_TRACES:
-                self.traces[signature(first.calls)] += 1
+                made = signature(first.calls)
+                self.traces[made] += 1
+                self.forks |= self.by_config.setdefault(repr(config), made) != made
             return
         with contextlib.suppress(Unlikely):
             again = self.run(pair[0], config, Session(choose, first, self.sensitivity), public)
@@ -141,7 +149,7 @@ def search(
     ended = time.perf_counter()
     breach, pair, settings_, runs = (None, None, {}, None) if state.best is None else state.best[1:]
     after = ended - state.first if state.best is not None else 0.0
-    return Found(breach, pair, settings_, runs, dict(state.traces), state.replays, state.raised, ended - started, after)
+    return Found(breach, pair, settings_, runs, dict(state.traces), state.forks, state.replays, state.raised, state.error, ended - started, after)
 
 
 def chosen(draw: Callable[[st.SearchStrategy[Any]], Any], kind: str, value: Any) -> Any:
@@ -154,11 +162,11 @@ def chosen(draw: Callable[[st.SearchStrategy[Any]], Any], kind: str, value: Any)
         counts, threshold = value
         told = {key: draw(st.sampled_from([None, 0, 1, 10])) for key in sorted(counts, key=repr)}
         return {key: _at_least(threshold, over) for key, over in told.items() if over is not None}
-    from dpverify.replays.calls import exact
-
     near = exact(value)
     middle = 0 if near is None else round(near)
     offset = draw(OFFSETS)
+    if kind == "number" and abs(middle) < 2**40:
+        offset += draw(st.sampled_from([0, 0, 0.5, 0.123456789]))  # what rounds answers is to be seen
     return middle + offset if kind == "integer" else float(middle + offset) if abs(middle) < 2**1000 else middle + offset
 
 
@@ -187,9 +195,11 @@ def settled(output: Any) -> Any:
 
 
 def signature(calls: Sequence[Call]) -> str:
-    """The mechanisms of a run, each with its sensitivity and the number of its entries, in an order of their own."""
+    """The mechanisms of a run, each with its sensitivity and the number of its answers, in an order of their own."""
     used = [call for call in calls if call.growing or any(value is not None for value in call.values) or not call.values]
-    return json.dumps(sorted(json.dumps([call.mechanism, str(call.sensitivity), call.norm, len(call.values)], sort_keys=True) for call in used))
+    counted = [1 if "noise" in call.mechanism or "beta" in call.mechanism else len(call.values) for call in used]
+    told = ([call.mechanism, str(call.sensitivity), call.norm, count] for call, count in zip(used, counted, strict=True))
+    return json.dumps(sorted(json.dumps(one, sort_keys=True) for one in told))
 
 
 def _rows(data: Any) -> int:
