@@ -99,7 +99,7 @@ class _Searching:
         with contextlib.suppress(Unlikely):
             again = self.run(pair[0], config, Session(choose, first, self.sensitivity), public)
             changed = compare(first, again, Fraction(0))
-            if changed is not None and first.breach is None:
+            if changed is not None and changed.kind != "value" and first.breach is None:
                 said = f"the same input twice, with the same outputs: {changed.said}. Something is kept from run to run, or random without a seed"
                 breach = Breach("not repeatable", said, changed.place)
         if self.best is None:
