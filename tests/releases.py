@@ -270,7 +270,10 @@ def matrix(rows):
     values = np.array([[row["age"], clip(row["pay"], 0, 100)] for row in rows], dtype=float).reshape(-1, 2)
     inside = np.clip(values, 0, 100) / 100
     return inside.sum(axis=0) + np.random.laplace(0, 4, size=2), [
-        count + drawn for count, drawn in zip(np.bincount([row["age"] // 50 for row in rows], minlength=2), np.random.default_rng().laplace(0, 2, 2), strict=True)
+        count + drawn
+        for count, drawn in zip(
+            np.bincount([row["age"] // 50 for row in rows], minlength=2), np.random.default_rng().laplace(0, 2, 2), strict=True
+        )
     ]
 
 

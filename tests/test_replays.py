@@ -140,7 +140,12 @@ def test_data_that_a_run_changes_is_new_for_the_other():
 
 def test_results_are_told_apart_by_what_others_may_see():
     assert not same({"a": 1, "b": 2}, {"b": 2, "a": 1}) and same({"a": float("nan")}, {"a": float("nan")})
-    assert not same(1, 1.0) and not same([1], (1,)) and same(np.array([1.0, 2]), np.array([1.0, 2])) and not same(np.array([1]), np.array([1.0]))
+    assert (
+        not same(1, 1.0)
+        and not same([1], (1,))
+        and same(np.array([1.0, 2]), np.array([1.0, 2]))
+        and not same(np.array([1]), np.array([1.0]))
+    )
     assert not same({1, 2}, {1, 3}) and same(Fraction(1, 2), Fraction(1, 2))
 
 
@@ -214,7 +219,11 @@ def test_draws_that_are_multiplied_or_taken_one_by_one_are_followed():
     def pipeline(rows):
         drawn = np.random.laplace(0, 1, 3)
         scaled = 2.5 * np.random.laplace(size=2)
-        return [answer + one for answer, one in zip([len(rows), 0, 0], drawn, strict=True)], np.array([len(rows), 0]) + scaled, np.random.normal(len(rows), 4)
+        return (
+            [answer + one for answer, one in zip([len(rows), 0, 0], drawn, strict=True)],
+            np.array([len(rows), 0]) + scaled,
+            np.random.normal(len(rows), 4),
+        )
 
     found = dp.replay(pipeline, rows=ROWS, patch="numpy", tries=30, delta="1e-5")
     assert found.is_clean and any("2 numbers" in calls for calls, _ in found.guarantees)

@@ -33,7 +33,9 @@ CREATE = "CREATE TABLE t (who INTEGER, x INTEGER, y INTEGER, d VARCHAR)"
 def sensitivity(query, norm, adjacency):
     """How far a person moves the answers at most, as it is derived."""
     sums = read_query(query).under(adjacency, {}, ())
-    return Fraction(read_as(Claim(Radial(parse("exp(-r)"), norm, num(len(sums.terms)), num(1)), None, sums=sums), "apart").sensitivity.value)
+    return Fraction(
+        read_as(Claim(Radial(parse("exp(-r)"), norm, num(len(sums.terms)), num(1)), None, sums=sums), "apart").sensitivity.value
+    )
 
 
 def shown(query, adjacency):
@@ -85,7 +87,9 @@ COMPARED = st.sampled_from(["<", "<=", ">", ">=", "=", "<>"])
 def conditions(values):
     simple = st.one_of(
         st.tuples(values, COMPARED, values).map(" ".join),
-        st.sampled_from(["d = 'a'", "d <> 'b'", "d IN ('a', 'c')", "d NOT IN ('a')", "d IS NULL", "x IS NOT NULL", "COALESCE(d, 'b') = 'b'"]),
+        st.sampled_from(
+            ["d = 'a'", "d <> 'b'", "d IN ('a', 'c')", "d NOT IN ('a')", "d IS NULL", "x IS NOT NULL", "COALESCE(d, 'b') = 'b'"]
+        ),
         st.tuples(values, values, values).map(lambda v: f"{v[0]} BETWEEN {v[1]} AND {v[2]}"),
     )
     return st.one_of(
@@ -111,7 +115,11 @@ VALUES = st.recursive(
 )  # fmt: skip
 CASTED = VALUES.map(lambda value: f"SUM({value} + 0)")
 AGGREGATES = st.one_of(
-    CASTED, CASTED, st.just("COUNT(*)"), VALUES.map(lambda v: f"COUNT({v})"), conditions(LEAVES).map(lambda c: f"COUNT(*) FILTER (WHERE {c})")
+    CASTED,
+    CASTED,
+    st.just("COUNT(*)"),
+    VALUES.map(lambda v: f"COUNT({v})"),
+    conditions(LEAVES).map(lambda c: f"COUNT(*) FILTER (WHERE {c})"),
 )
 FROM = st.sampled_from(["t", "t AS s", "(SELECT x, y, d, who FROM t WHERE x <> 0) s", "(SELECT y AS x, x + 1 AS y, d FROM t) s"])
 NOT_NULL = st.sampled_from([(), (), ("x",), ("x", "y", "d")])
@@ -255,7 +263,9 @@ def test_distinct_values_move_by_no_more_than_rows_and_people_by_one(rows, adjac
 def test_a_mean_is_two_sums():
     query = dp.query_sql("SELECT AVG(LEAST(GREATEST(pay, 5), 6)) FROM t WHERE pay > 2")
     assert query.answers == ("SUM(LEAST(GREATEST(pay, 5), 6))", "COUNT(LEAST(GREATEST(pay, 5), 6))") and query.averages == ((0, 1),)
-    assert sensitivity(query, L1, "add-remove") == 7 and sensitivity(query, L1, "replace") == 7  # 6 and 1; and whoever earns nothing is not there
+    assert (
+        sensitivity(query, L1, "add-remove") == 7 and sensitivity(query, L1, "replace") == 7
+    )  # 6 and 1; and whoever earns nothing is not there
 
 
 def test_what_is_not_clipped_is_refuted_with_two_tables():
@@ -271,7 +281,11 @@ def test_what_is_not_clipped_is_refuted_with_two_tables():
         ("SELECT dept, COUNT(*) FROM t GROUP BY dept", {"keys": {"dept": ["a", "b"]}}, 1),
         ("SELECT g, COUNT(*) FROM t GROUP BY 1", {"record": {"g": "integer in [1, 3]"}, "rows_per_person": 2}, 2),
         ("SELECT active, COUNT(*) FROM t GROUP BY active", {"record": {"active": "boolean"}}, 1),
-        ("SELECT CASE WHEN a > 1 THEN 'high' ELSE 'low' END AS band, COUNT(*) FROM t GROUP BY band", {"keys": {"band": ["low", "high"]}}, 1),
+        (
+            "SELECT CASE WHEN a > 1 THEN 'high' ELSE 'low' END AS band, COUNT(*) FROM t GROUP BY band",
+            {"keys": {"band": ["low", "high"]}},
+            1,
+        ),
         ("SELECT SUM(LEAST(GREATEST(pay / 1000, 0), 5)) FROM t", {}, 5),
         ("WITH s AS (SELECT CASE WHEN a > 0 THEN 2 ELSE -3 END AS b FROM t) SELECT SUM(b) FROM s", {}, 3),
         ("SELECT SUM(CAST(a > 3 AS INTEGER)) FROM t", {}, 1),
@@ -389,10 +403,10 @@ def test_a_claim_file_may_say_it_in_sql(tmp_path):
     [answer] = dp.verify(path)
     assert answer.verdict == "PROVED" and answer.epsilon.upper == 6
     path.write_text(FILE.replace("{query}", '{ sql = "SELECT MAX(pay), pay FROM t", limit = 3 }'))
-    with pytest.raises(SpecError, match="unknown key .limit."):
+    with pytest.raises(SpecError, match=r"unknown key .limit."):
         read_spec(path)
     path.write_text(FILE.replace("{query}", '{ sql = "SELECT MAX(pay), pay FROM t" }'))
-    with pytest.raises(SpecError, match="maximum is no sum.*single rows"):
+    with pytest.raises(SpecError, match=r"maximum is no sum.*single rows"):
         read_spec(path)
 
 

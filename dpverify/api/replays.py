@@ -30,11 +30,11 @@ class Replayed:
 
     finding: "CONTRACT_BROKEN": the pipeline does not touch its data through primitives alone, as pair and breach show; whether any claim is
     wrong is another question, for audit(). "CLAIM_REFUTED", "CLAIM_UNKNOWN": no breach was seen, and the primitives together cost more than
-    is claimed, or it is not known. "NOTHING_SEEN": every pair
-    ended in an exception, or no primitive was called. "NO_BREACH_SEEN": none of these. breach: its kind, what it is, and the line. pair, config: the smallest inputs
-    that show it. outputs: what the primitives gave on both. guarantees: a proof for each list of calls that occurred. replays, raised: the
-    pairs that were looked at, and those that ended in the same exception. seconds, after: the time of everything, and of making the pair
-    small. assumed: what neither proof nor test says. reason: why a claim is undecided, or nothing was seen.
+    is claimed, or it is not known. "NOTHING_SEEN": every pair ended in an exception, or no primitive was called. "NO_BREACH_SEEN": none of
+    these. breach: its kind, what it is, and the line. pair, config: the smallest inputs that show it. outputs: what the primitives gave on
+    both. loss: what the one call whose answers are too far apart tells of the pair by itself. guarantees: a proof for each list of calls
+    that occurred. replays, raised: the pairs that were looked at, and those that ended in the same exception. seconds, after: the time of
+    everything, and of making the pair small. assumed: what neither proof nor test says. reason: why a claim is undecided, or nothing seen.
     """
 
     finding: str
@@ -63,7 +63,7 @@ class Replayed:
 
     @property
     def epsilon(self) -> Any:
-        """The greatest epsilon that is proved of a list of calls, at the claimed delta; None where one has no proof, or they do not suffice."""
+        """The greatest epsilon that is proved of a list of calls, at the claimed delta; None where that is not known of all."""
         known = [None if answer.epsilon is None else answer.epsilon.upper for _, answer in self.guarantees]
         return None if not known or self._forks or any(one is None for one in known) else max(known)
 
@@ -81,9 +81,11 @@ class Replayed:
         return drawing.sampler(self._again[0], self.config, self._again[1])
 
     def audit(self, **claim: Any) -> Any:
-        """What dpverify.audit finds on the pair that breaks the contract: whether a claim is wrong there. Raises SpecError without a pair."""
+        """What dpverify.audit finds on the pair that breaks the contract: whether a claim is wrong there. Raises SpecError without one."""
         if self.pair is None:
-            raise SpecError("no pair broke the contract, so there is none to sample on. Give dpverify.audit the pairs that you have in mind.")
+            raise SpecError(
+                "no pair broke the contract, so there is none to sample on. Give dpverify.audit the pairs that you have in mind."
+            )
         from dpverify.api.audits import audit
 
         return audit(self.sampler, **{"pairs": [self.pair], **claim})
@@ -121,14 +123,14 @@ def replay(
 ) -> Replayed:  # fmt: skip
     """Run a pipeline on neighbouring inputs with the outputs of its noise primitives chosen, the same on both: what else differs is a leak.
 
-    pipeline: a function of the data that takes `noise`, whose methods are the primitives (`noise.laplace(total, scale=50, sensitivity=100)`,
-    `total + noise.laplace(50)`, noisy_max, exponential, noisy_keys, above_threshold, of(declaration)), or that draws from a library that
-    patch names: "numpy", "random", "diffprivlib", "opendp". rows: a strategy of Hypothesis of one row, or a dictionary of columns with strategies, or
-    with what claim files write of fields, "text" or "boolean"; pairs: a strategy of pairs of neighbours in its place. adjacency,
-    rows_per_person: who neighbours are; person: the column that says whose a row is; form: "rows", "columns" or "dataframe". config: a strategy
-    of further arguments, or a dictionary of strategies. sensitivity: of calls that state none: one, or one for each call in order. epsilon,
-    delta: what is claimed of all calls together. tries: pairs; tolerance: by how much of their size answers may be further apart, for
-    rounding. seconds: how long a smaller pair is looked for. Raises SpecError listing what is wrong.
+    pipeline: a function of the data that takes `noise`, whose methods are the primitives (`total + noise.laplace(50)`, or
+    `noise.laplace(total, scale=50, sensitivity=100)`, noisy_max, exponential, noisy_keys, above_threshold, of(declaration)), or that draws
+    from a library that patch names: "numpy", "random", "diffprivlib", "opendp". rows: a strategy of one row, or a dictionary of
+    columns with strategies, or what claim files write of fields, "text" or "boolean"; pairs: a strategy of pairs of neighbours in its
+    place. adjacency, rows_per_person: who neighbours are; person: the column that says whose a row is; form: "rows", "columns" or
+    "dataframe". config: a strategy of further arguments, or a dictionary of strategies. sensitivity: of calls that state none: one, or one
+    for each call in order. epsilon, delta: what is claimed of all calls together. tries: pairs; tolerance: by what part of their size
+    answers may be further apart, for rounding. seconds: how long a smaller pair is looked for. Raises SpecError listing what is wrong.
     """
     tries = _positive("tries", tries)
     if (rows is None) == (pairs is None):
@@ -146,7 +148,10 @@ def replay(
     guarantees, left = (), 0
     if found.breach is None:
         lists = sorted(found.traces, key=lambda one: -len(one))
-        guarantees, left = tuple((_words(one), judged(_stated(json.loads(one), claim), 20)) for one in lists[:MOST_JUDGED] if one != "[]"), len(lists[MOST_JUDGED:])
+        guarantees, left = (
+            tuple((_words(one), judged(_stated(json.loads(one), claim), 20)) for one in lists[:MOST_JUDGED] if one != "[]"),
+            len(lists[MOST_JUDGED:]),
+        )
     verdicts = {answer.verdict for _, answer in guarantees}
     forks = found.forks and claim["delta"] != "0"
     finding = (
@@ -163,10 +168,14 @@ def replay(
     reason = "; ".join(sorted(reasons)) or None
     if finding == NOTHING_SEEN:
         error = found.error
-        reason = "no primitive was ever called" if error is None else f"every run ends in an exception, as in {type(error).__name__}: {error!s:.160}"
+        reason = (
+            "no primitive was ever called"
+            if error is None
+            else f"every run ends in an exception, as in {type(error).__name__}: {error!s:.160}"
+        )
     if forks:
         reason = 'which calls are made depends on what earlier ones told, and for that a delta above 0 wants a filter: kind = "filter"'
-        assumed.append("which calls are made does not depend on what earlier ones told: else no delta above 0 follows from single lists, but from a filter")
+        assumed.append("which calls are made does not depend on what earlier ones told: else no delta above 0 follows from single lists")
     outputs = () if found.runs is None else tuple(x for call in found.runs[0].calls for x in call.outputs if x is not None)
     return Replayed(
         finding, found.breach, found.pair, found.config, outputs, guarantees, _loss(found.breach, found.runs), found.replays, found.raised,
@@ -193,7 +202,7 @@ def _stated(calls: Sequence[str], claim: Mapping[str, Any]) -> Any:
 
 
 def _part(table: dict[str, Any], sensitivity: str, norm: str, count: int, pure: bool) -> dict[str, Any]:
-    """A call as a part of a composition. Of several numbers: one vector where that is declared so, else one part a number, which costs more."""
+    """A call as a part of a composition. Of several numbers: one vector where that can be declared, else a part a number, which is more."""
     name, table = table.get("name"), {**table, "sensitivity": sensitivity}
     if table["kind"] == "guarantee":  # of the whole answer, at its sensitivity
         return {key: value for key, value in table.items() if key not in ("sensitivity", "integers")}

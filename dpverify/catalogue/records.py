@@ -96,7 +96,9 @@ def _term(value: Any, everywhere: Cases) -> RecordSummand:
     """An expression, a table with one and the records that it is of, or a list of such, which are added up."""
     if isinstance(value, list):
         if not value or any(isinstance(one, list) for one in value):
-            raise Fault('has a sum that is no list of expressions. Write ["income", { value = "-income", where = "age < 18" }] for what adds up.')
+            raise Fault(
+                'has a sum that is no list of expressions. Write ["income", { value = "-income", where = "age < 18" }] for what adds up.'
+            )
         first, *others = (_term(one, everywhere) for one in value)
         return replace(first, also=tuple(others))
     if isinstance(value, dict):
@@ -165,7 +167,9 @@ def _both(a: Cases, b: Cases) -> Cases:
 def _never(case: tuple[Guard, ...]) -> bool:
     """Whether a case holds a comparison and its opposite, of which one is strict."""
     held = set(case)
-    return any(Guard(neg(guard.left), not guard.strict) in held or (guard.strict and Guard(neg(guard.left), True) in held) for guard in case)
+    return any(
+        Guard(neg(guard.left), not guard.strict) in held or (guard.strict and Guard(neg(guard.left), True) in held) for guard in case
+    )
 
 
 def _few(cases: Cases) -> Cases:

@@ -1,4 +1,4 @@
-"""A query in SQL as sums over records: one number for each aggregate, and for each of the groups that are listed (theory#sums-over-records).
+"""A query in SQL as sums over records: one number for each aggregate and each group that is listed (theory#sums-over-records).
 
 The text is read by sqlglot, the extra `sql` of this package, and nothing of it is run. A NULL is neither counted nor added up.
 """
@@ -80,7 +80,11 @@ def _faults(table: Mapping[str, Any]) -> Iterator[str]:
     if not _names(named):
         yield 'record is no table of columns with what they hold. Write record = { pay = "real", age = "integer >= 0", dept = "text" }.'
     else:
-        yield from (f"record has {name} = {show(held)}, which is not {DOMAIN_HELP}, nor \"text\" or \"boolean\"." for name, held in named.items() if not _holds(held))
+        yield from (
+            f'record has {name} = {show(held)}, which is not {DOMAIN_HELP}, nor "text" or "boolean".'
+            for name, held in named.items()
+            if not _holds(held)
+        )
     keys = table.get("keys", {})
     if not _names(keys) or not all(isinstance(held, list | tuple | range) and _keys(held) for held in keys.values()):
         yield 'keys is no table of columns with lists of integers or texts. Write keys = { dept = ["sales", "it"] }.'

@@ -6,13 +6,12 @@ import keyword
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from sqlglot import exp
 
 from dpverify.catalogue.sql_values import (
     BOOLEAN,
-    FALSE,
     NUMBER,
     TEXT,
     TRUE,
@@ -166,7 +165,10 @@ class Scope:
         if isinstance(node.this, exp.Star):
             raise Refused(node, "all columns at once are counted by COUNT(*)")
         if name in self.aliases and not node.table and self.fields.declared("", name) is None:
-            raise Refused(node, f"it is the name of an expression of the same SELECT. Write that expression; if it is a column, say in record what {name} holds")
+            raise Refused(
+                node,
+                f"it is the name of an expression of the same SELECT. Write that; if it is a column, say in record what {name} holds",
+            )
         if node.table:
             if called(node.table) not in self.sources:
                 raise Refused(node, f"{node.table} is not in FROM")
@@ -175,7 +177,9 @@ class Scope:
             return next(iter(self.sources.values())), name
         having = [self.merged[name]] if name in self.merged else [source for source in self.sources.values() if source.has(name)]
         if len(having) != 1:
-            raise Refused(node, f"it may be a column of {' or of '.join(self.sources)}. Write which, as in {next(iter(self.sources), 't')}.{name}")
+            raise Refused(
+                node, f"it may be a column of {' or of '.join(self.sources)}. Write which, as in {next(iter(self.sources), 't')}.{name}"
+            )
         return having[0], name
 
     # -- values ---------------------------------------------------------------------------------------------------------
@@ -266,7 +270,9 @@ class Scope:
             return Value(inside.pieces)
         if to in (exp.DataType.Type.VARCHAR, exp.DataType.Type.TEXT) and inside.kind == TEXT and not node.to.expressions:
             return inside
-        raise Refused(node, "this cast may change the value. Cast to DOUBLE, or integers and truths to INTEGER; FLOOR makes integers of others")
+        raise Refused(
+            node, "this cast may change the value. Cast to DOUBLE, or integers and truths to INTEGER; FLOOR makes integers of others"
+        )
 
     def _whole(self, node: exp.Expression) -> bool:
         """Whether a column is declared to hold integers."""
@@ -331,5 +337,3 @@ class Scope:
             if not any(isinstance(side.unnest(), exp.Literal) for side in (left, right)):
                 raise Refused(node, "two texts of the data are compared. Compare a text with one that is written out")
         return compared(node, *values, relation, opposite)
-
-

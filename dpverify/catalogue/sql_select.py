@@ -25,10 +25,11 @@ _PLAIN: Final = (exp.Paren, exp.Alias, exp.Binary, exp.Unary, exp.Literal, exp.C
 _ELSEWHERE: Final[Mapping[str, str]] = {
     "having": "HAVING tells by the true count whether a group is there. Leave it out: choose groups by their noisy counts",
     "qualify": "QUALIFY compares rows with others", "windows": "windows compare rows with others", "limit": "LIMIT keeps some rows alone",
-    "offset": "OFFSET keeps some rows alone", "distinct": "DISTINCT compares rows with others", "sample": "a sample is a mechanism of its own: kind = \"subsample\"",
+    "offset": "OFFSET keeps some rows alone", "distinct": "DISTINCT compares rows with others",
+    "sample": 'a sample is a mechanism of its own: kind = "subsample"',
     "laterals": "LATERAL makes rows without bound", "pivots": "PIVOT is not known here", "connect": "CONNECT BY makes rows without bound",
 }  # fmt: skip
-_READ: Final = frozenset({"expressions", "from_", "where", "group", "joins", "with_", "order", "kind", "hint", "operation_modifiers"})
+_READ: Final = frozenset({"expressions", "from_", "where", "group", "joins", "with_", "order", "hint"})
 _OF_A_TABLE: Final = {"this", "db", "catalog", "alias"}
 _OF_A_JOIN: Final = {"this", "on", "using", "side", "kind"}
 _NO_SUM: Final[Mapping[type[exp.Expression], str]] = {
@@ -218,7 +219,12 @@ class _Reader:
     def join(self, join: exp.Join, scope: Scope) -> None:
         """Put a table that is joined into a scope. Raises Refused."""
         table, side, kind = join.this, join.side.upper(), join.kind.upper()
-        if not isinstance(table, exp.Table) or called(table.name) in self.subqueries or not isinstance(table.this, exp.Identifier) or _said(table) - _OF_A_TABLE:
+        if (
+            not isinstance(table, exp.Table)
+            or called(table.name) in self.subqueries
+            or not isinstance(table.this, exp.Identifier)
+            or _said(table) - _OF_A_TABLE
+        ):
             raise Refused(join, "what is joined is no table. Join the table, and filter in WHERE")
         if side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER") or not _said(join) <= _OF_A_JOIN:
             raise Refused(join, "only JOIN and LEFT JOIN with ON or USING are known")
@@ -227,7 +233,9 @@ class _Reader:
             raise Refused(join, "a table is joined with itself, and one person may change both sides")
         most = self.asked.joins.get(name)
         if most is None:
-            raise Refused(join, f"how many rows of {name} is a row joined with at most? Nothing bounds it unless you do: joins = {{ {name} = 1 }}")
+            raise Refused(
+                join, f"how many rows of {name} is a row joined with at most? Nothing bounds it unless you do: joins = {{ {name} = 1 }}"
+            )
         pairs, matched = list[tuple[exp.Expression, str]](), TRUE
         using = join.args.get("using") or ()
         if using:
@@ -283,7 +291,9 @@ class _Reader:
             elif isinstance(node, exp.Column) and not node.table and called(node.name) in aliases:
                 inside = aliases[called(node.name)]
                 if called(inside.name) != called(node.name) and called(node.name) in self.fields.record:
-                    raise Refused(node, "it is a column and the name of an expression, and engines differ in which is meant. Give one another name")
+                    raise Refused(
+                        node, "it is a column and the name of an expression, and engines differ in which is meant. Give one another name"
+                    )
                 found.append((called(node.name), inside))
             else:
                 found.append((called(node.alias_or_name) or node.sql(dialect=self.asked.dialect).lower(), node))
@@ -295,16 +305,15 @@ class _Reader:
         for name, node in keyed:
             keys = self.asked.keys.get(name, self.known_keys(node, scope))
             if keys is None:
-                keys_most = self.rows
-                raise Refused(
-                    node,
-                    f"which groups there are would be told by the data, and that is a release by itself. List them, as in keys = {{ {name} = "
-                    '["a", "b"] }, or release those of noisy counts above a threshold: kind = "noisy_keys" with noise, threshold and '
-                    f"keys = {keys_most}, where a person adds 1 to each of so many keys at most (COUNT(DISTINCT person))",
-                )
+                listed = f'List them, as in keys = {{ {name} = ["a", "b"] }}'
+                found = f'kind = "noisy_keys" with keys = {self.rows} and sensitivity = {self.rows}: what a person adds to one, at most'
+                why = "which groups there are would be told by the data, and that is a release by itself"
+                raise Refused(node, f"{why}. {listed}, or release those whose noisy counts are above a threshold: {found}")
             kind = TEXT if any(isinstance(key, str) for key in keys) else BOOLEAN if any(isinstance(key, bool) for key in keys) else NUMBER
             value = scope.value(node, kind)
-            choices.append([Group(f"{name} = {key!r}" if isinstance(key, str) else f"{name} = {key}", self.is_key(node, value, key)) for key in keys])
+            choices.append(
+                [Group(f"{name} = {key!r}" if isinstance(key, str) else f"{name} = {key}", self.is_key(node, value, key)) for key in keys]
+            )
         if prod(map(len, choices)) > _MOST_KEYS:
             raise Refused(keyed[0][1], f"there are more than {_MOST_KEYS} groups. List fewer keys")
         return [Group(" and ".join(one.name for one in chosen), both(*(one.where for one in chosen))) for chosen in product(*choices)]
@@ -359,7 +368,11 @@ class _Reader:
         """What each row adds to an aggregate, to the sum and the count of AVG. Raises Refused."""
         where, name, some = TRUE, node.sql(dialect=self.asked.dialect), ""
         if isinstance(node, exp.Filter):
-            where, some, node = scope.truth(node.expression.this).true, f" {node.expression.sql(dialect=self.asked.dialect).strip()}", node.this
+            where, some, node = (
+                scope.truth(node.expression.this).true,
+                f" {node.expression.sql(dialect=self.asked.dialect).strip()}",
+                node.this,
+            )
         if type(node) in _NO_SUM:
             raise Refused(node, _NO_SUM[type(node)])
         if isinstance(node, exp.CountIf):
@@ -377,7 +390,9 @@ class _Reader:
             known = TRUE if isinstance(inside, exp.Star) else scope.value(inside).known()
             return (Aggregate(name, (("1", both(where, known)),)),)
         value = scope.value(inside, NUMBER if not self.is_truth(inside) else BOOLEAN)
-        total = Aggregate(name, tuple((text, both(where, piece)) for piece, text in value.pieces if text not in (None, "0")) or (("0", TRUE),))
+        total = Aggregate(
+            name, tuple((text, both(where, piece)) for piece, text in value.pieces if text not in (None, "0")) or (("0", TRUE),)
+        )
         if isinstance(node, exp.Sum):
             return (total,)
         of = inside.sql(dialect=self.asked.dialect)
@@ -416,5 +431,3 @@ class _Reader:
             self.missing.append(f"{self.fields.flag('present')} >= 1")
         if self.rows > 1_000_000:
             self.faults.append("rows: a person has more than 1000000 rows once all is joined. Bound it lower.")
-
-

@@ -54,7 +54,7 @@ class Piece(NamedTuple):
 
 
 class Value(NamedTuple):
-    """A value of a row. kind: whether it is a number, a text as the number that stands for it, or a truth as 0 or 1; empty for NULL alone."""
+    """A value of a row. kind: whether it is a number, a text as the number that stands for it, or a truth as 0 or 1; empty for NULL."""
 
     pieces: tuple[Piece, ...]
     kind: str = NUMBER
@@ -93,7 +93,9 @@ def kind_of(node: object, values: Iterable[Value]) -> str:
     """What all values are; numbers where all are NULL. Raises Refused."""
     kinds = {value.kind for value in values if value.kind}
     if len(kinds) > 1:
-        raise Refused(node, f"it mixes a {' and a '.join(sorted(kinds))}. Compare and choose values of one kind, or say in record what a column is")
+        raise Refused(
+            node, f"it mixes a {' and a '.join(sorted(kinds))}. Compare and choose values of one kind, or say in record what a column is"
+        )
     return next(iter(kinds), NUMBER)
 
 
@@ -152,7 +154,9 @@ def extreme(node: object, name: str, values: Sequence[Value], ignoring: bool) ->
                 pieces.append(Piece(where, None))
                 continue
             pieces += [
-                Piece(both(where, piece.where), piece.value) for piece in together(node, [*sure, *there], make).pieces if piece.value is not None
+                Piece(both(where, piece.where), piece.value)
+                for piece in together(node, [*sure, *there], make).pieces
+                if piece.value is not None
             ]
     _few(node, pieces)
     return Value(tuple(piece for piece in pieces if piece.where != FALSE))

@@ -86,7 +86,9 @@ def _diffprivlib(session: Session) -> Iterator[None]:
         return _at_once(session, table, "l1", value, self.sensitivity)
 
     def gaussian(self: Any, value: Any) -> Any:
-        return _at_once(session, {"kind": "builtin", "name": "gaussian", "sigma": parameter("sigma", self._scale)}, "l2", value, self.sensitivity)
+        return _at_once(
+            session, {"kind": "builtin", "name": "gaussian", "sigma": parameter("sigma", self._scale)}, "l2", value, self.sensitivity
+        )
 
     def geometric(self: Any, value: Any) -> Any:
         table = {"kind": "builtin", "name": "discrete_laplace", "scale": parameter("scale", self.sensitivity / self.epsilon)}

@@ -19,7 +19,7 @@ MOST_CALLS: Final = 10_000
 
 @dataclass(frozen=True)
 class Breach:
-    """What breaks the contract. kind: one word or two; said: what differs; place: the file and line of the pipeline, where that is known."""
+    """What breaks the contract. kind: one word or two; said: what differs; place: the file and line of the pipeline, where it is known."""
 
     kind: str
     said: str
@@ -41,7 +41,7 @@ def exact(value: Any) -> Fraction | None:
     """A number as a rational; None for what is none, or is not finite."""
     if isinstance(value, Fraction | int):
         return Fraction(value)
-    value = value.item() if hasattr(value, "item") and not isinstance(value, Number) or type(value).__module__ == "numpy" else value
+    value = value.item() if (hasattr(value, "item") and not isinstance(value, Number)) or type(value).__module__ == "numpy" else value
     try:
         return Fraction(value) if isinstance(value, Number) and not isinstance(value, complex) and math.isfinite(value) else None  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -62,7 +62,7 @@ def _ours(file: str) -> bool:
 
 @dataclass(eq=False)
 class Call:
-    """A call of a primitive: its mechanism as the table of a claim file, by how much neighbours may move what it is given, and in which norm.
+    """A call of a primitive: its mechanism as the table of a claim file, by how much neighbours may move what it is given, in which norm.
 
     shape: of what it is given, and labels of its entries; values, outputs: an entry each, None where nothing is known of it yet. together:
     how many entries may move at all, where that is bounded. monotone: whether all move the same way. keyed: counts by key, of which a key
@@ -195,8 +195,8 @@ def _differences(first: Trace, second: Trace, tolerance: Fraction) -> Iterator[B
         said = f"{len(first.calls)} calls of primitives on one input and {len(second.calls)} on its neighbour: {after.name} is one too many"
         yield Breach("calls", said, after.place)
     if not same(first.output, second.output):
-        said = f"all calls had the same outputs, and the result is {first.output!r:.60} on one input and {second.output!r:.60} on its neighbour"
-        yield Breach("output", said)
+        shown = f"{first.output!r:.60} on one input and {second.output!r:.60} on its neighbour"
+        yield Breach("output", f"all calls had the same outputs, and the result is {shown}")
 
 
 def _told(error: BaseException | None) -> str:
@@ -228,7 +228,7 @@ def same(a: Any, b: Any) -> bool:
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, float):
         return a == b or (a != a and b != b)
-    if hasattr(a, "tobytes") and hasattr(a, "shape") and getattr(a, "dtype", None) != object:
+    if hasattr(a, "tobytes") and hasattr(a, "shape") and getattr(getattr(a, "dtype", None), "kind", "O") != "O":
         return bool(a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes())
     if hasattr(a, "tolist"):
         return same(a.tolist(), b.tolist()) and same(*(list(map(str, getattr(one, "index", []))) for one in (a, b)))

@@ -107,9 +107,16 @@ def of_domain(held: Any) -> st.SearchStrategy[Any]:
         return st.booleans()
     found = read_value_or_domain(held) if isinstance(held, str) else None
     if not isinstance(found, Domain):
-        raise Fault(f"is not {DOMAIN_HELP}, nor \"text\", \"boolean\" or a strategy.")
+        raise Fault(f'is not {DOMAIN_HELP}, nor "text", "boolean" or a strategy.')
     if found.integer:
         return st.integers(None if found.lower is None else int(found.lower), None if found.upper is None else int(found.upper))
     low, high = (None if end is None else float(end) for end in (found.lower, found.upper))
-    inside = st.floats(low, high, allow_nan=False, allow_infinity=False, exclude_min=found.lower_open and low is not None, exclude_max=found.upper_open and high is not None)
+    inside = st.floats(
+        low,
+        high,
+        allow_nan=False,
+        allow_infinity=False,
+        exclude_min=found.lower_open and low is not None,
+        exclude_max=found.upper_open and high is not None,
+    )
     return inside | st.integers(-3, 3).filter(lambda x: (low is None or x > low) and (high is None or x < high))

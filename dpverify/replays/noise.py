@@ -125,7 +125,9 @@ class Draw:
             raise self.session.stopped(Breach("twice", f"the same noise of {self.call.name} is added twice", place()))
         numbers, _, rebuilt = entries_of(answer)
         if self.shape is None and len(numbers) != 1:
-            said = f"one noise of {self.call.name} is added to {len(numbers)} numbers: their differences are told exactly. Draw one for each"
+            said = (
+                f"one noise of {self.call.name} is added to {len(numbers)} numbers: their differences are told exactly. Draw one for each"
+            )
             raise self.session.stopped(Breach("twice", said, place()))
         if len(numbers) != len(self.entries):
             if len(numbers) != 1:
@@ -167,7 +169,12 @@ class Draw:
 
     def __mul__(self, factor: Any) -> Any:
         key = next((name for name in SCALES if name in self.call.mechanism), None)
-        if self.result is not None or key is None or self.call.mechanism.get("name") in INTEGERS or any(v is not None for v in self.call.values):
+        if (
+            self.result is not None
+            or key is None
+            or self.call.mechanism.get("name") in INTEGERS
+            or any(v is not None for v in self.call.values)
+        ):
             return self.resolved() * factor
         number = exact(factor)
         if number is None or number == 0:
@@ -268,7 +275,9 @@ class Noise:
 
     def __getattr__(self, name: str) -> Any:
         if name not in BUILTINS:
-            raise AttributeError(f"noise has no {name}. It has {', '.join(sorted(BUILTINS))}, of, exponential, noisy_max, noisy_keys, above_threshold.")
+            raise AttributeError(
+                f"noise has no {name}. It has {', '.join(sorted(BUILTINS))}, of, exponential, noisy_max, noisy_keys, above_threshold."
+            )
         needed = [field.name for field in BUILTINS[name].fields if field.required]
 
         def call(*given: Any, sensitivity: Any = None, norm: str | None = None, size: Any = None, **parameters: Any) -> Any:
@@ -318,11 +327,22 @@ class Noise:
     def _chosen(self, table: dict[str, Any], answers: Any, sensitivity: Any, neighbours: str) -> Any:
         numbers, labels, _ = entries_of(answers)
         table["candidates"] = str(len(numbers))
-        call = Call(table, self._session.stated(sensitivity), "linf", labels, list(map(_number, numbers)), [None], place(), monotone=neighbours == "monotone")
+        call = Call(
+            table,
+            self._session.stated(sensitivity),
+            "linf",
+            labels,
+            list(map(_number, numbers)),
+            [None],
+            place(),
+            monotone=neighbours == "monotone",
+        )
         index = self._once(call, "index", len(numbers))
         return labels[index] if isinstance(labels, list) else index
 
-    def noisy_keys(self, counts: Mapping[Any, Any], *, noise: Any, threshold: Any, keys: int = 1, sensitivity: Any = None) -> dict[Any, Any]:
+    def noisy_keys(
+        self, counts: Mapping[Any, Any], *, noise: Any, threshold: Any, keys: int = 1, sensitivity: Any = None
+    ) -> dict[Any, Any]:
         """Keys whose noisy counts are at least the threshold, with these, in an order that says nothing of the data."""
         table = {"kind": "noisy_keys", "noise": table_of(noise), "threshold": parameter("threshold", threshold), "keys": str(keys)}
         session = self._session
@@ -332,7 +352,9 @@ class Noise:
         every = sorted({*counts, *there}, key=repr)
         if before is not None and before.keyed is not None:
             before.values, before.labels = [_number(there.get(key, 0)) for key in every], every
-        call = Call(table, session.stated(sensitivity), "linf", every, [_number(counts.get(key, 0)) for key in every], [None], place(), keys)
+        call = Call(
+            table, session.stated(sensitivity), "linf", every, [_number(counts.get(key, 0)) for key in every], [None], place(), keys
+        )
         call.keyed = dict(counts)
         told: dict[Any, Any] = self._once(call, "keys", (counts, threshold))
         if not told.keys() <= counts.keys():
@@ -374,5 +396,3 @@ class Noise:
 
 def _number(value: Any) -> Any:
     return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
-
-

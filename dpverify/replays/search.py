@@ -34,10 +34,12 @@ class _Broken(Exception):
 
 @dataclass(frozen=True)
 class Found:
-    """What replays found. breach: with the smallest pair that shows it, the configuration of the pipeline, and both runs; None where none does.
+    """What replays found.
 
-    traces: each list of calls that occurred, with how often; forks: whether one configuration has several. replays: how many pairs were looked at. raised: how many pairs ended in the same
-    exception, the last of which is error. seconds: how long it took, of which `after` from the first breach to the smallest.
+    breach: with the smallest pair that shows it, the configuration of the pipeline, and both runs; None where nothing breaks the contract.
+    traces: each list of calls that occurred, with how often; forks: whether one configuration has several. replays: how many pairs were
+    looked at. raised: how many pairs ended in the same exception, the last of which is error. seconds: how long it took, of which `after`
+    from the first breach to the smallest.
     """
 
     breach: Breach | None
@@ -100,7 +102,8 @@ class _Searching:
             again = self.run(pair[0], config, Session(choose, first, self.sensitivity), public)
             changed = compare(first, again, Fraction(0))
             if changed is not None and changed.kind != "value" and first.breach is None:
-                said = f"the same input twice, with the same outputs: {changed.said}. Something is kept from run to run, or random without a seed"
+                why = "Something is kept from run to run, or random without a seed"
+                said = f"the same input twice, with the same outputs: {changed.said}. {why}"
                 breach = Breach("not repeatable", said, changed.place)
         if self.best is None:
             self.first = time.perf_counter()
@@ -124,14 +127,24 @@ class _Searching:
 
 
 def search(
-    pipeline: Callable[..., Any], inputs: Inputs | st.SearchStrategy[Any], config: st.SearchStrategy[Mapping[str, Any]], *, sensitivity: Any,
-    tolerance: Fraction, patch: Sequence[str], tries: int, seed: int, seconds: float,
-) -> Found:  # fmt: skip
+    pipeline: Callable[..., Any],
+    inputs: Inputs | st.SearchStrategy[Any],
+    config: st.SearchStrategy[Mapping[str, Any]],
+    *,
+    sensitivity: Any,
+    tolerance: Fraction,
+    patch: Sequence[str],
+    tries: int,
+    seed: int,
+    seconds: float,
+) -> Found:
     """Replay a pipeline on `tries` pairs; after the first breach, look for a smaller one for so many seconds. Raises SpecError."""
     if unknown := [name for name in patch if name not in ADAPTERS]:
         raise SpecError(f"patch: {unknown[0]!r:.40} is none of {', '.join(ADAPTERS)}.")
     if not patch and not takes_noise(pipeline):
-        raise SpecError(f"the pipeline has no parameter noise, and patch names no library whose noise it calls: one of {', '.join(ADAPTERS)}.")
+        raise SpecError(
+            f"the pipeline has no parameter noise, and patch names no library whose noise it calls: one of {', '.join(ADAPTERS)}."
+        )
     state = _Searching(pipeline, inputs, config, sensitivity, tolerance, tuple(patch), seconds)
 
     @seeded(seed)
@@ -149,7 +162,9 @@ def search(
     ended = time.perf_counter()
     breach, pair, settings_, runs = (None, None, {}, None) if state.best is None else state.best[1:]
     after = ended - state.first if state.best is not None else 0.0
-    return Found(breach, pair, settings_, runs, dict(state.traces), state.forks, state.replays, state.raised, state.error, ended - started, after)
+    return Found(
+        breach, pair, settings_, runs, dict(state.traces), state.forks, state.replays, state.raised, state.error, ended - started, after
+    )
 
 
 def chosen(draw: Callable[[st.SearchStrategy[Any]], Any], kind: str, value: Any) -> Any:
