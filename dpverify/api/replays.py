@@ -64,8 +64,8 @@ class Replayed:
     @property
     def epsilon(self) -> Any:
         """The greatest epsilon that is proved of a list of calls, at the claimed delta; None where that is not known of all."""
-        known = [None if answer.epsilon is None else answer.epsilon.upper for _, answer in self.guarantees]
-        return None if not known or self._forks or any(one is None for one in known) else max(known)
+        known = [answer.epsilon.upper for _, answer in self.guarantees if answer.epsilon is not None and answer.epsilon.upper is not None]
+        return max(known) if known and len(known) == len(self.guarantees) and not self._forks else None
 
     def raise_unless_clean(self) -> Replayed:
         """The finding itself where nothing was found. Raises FoundByAudit with it else."""
@@ -145,13 +145,9 @@ def replay(
         tries=tries, seed=seed, seconds=seconds,
     )  # fmt: skip
     claim = {"delta": str(exact(delta) if not isinstance(delta, str) else delta), "epsilon": "tight" if epsilon is None else _text(epsilon)}
-    guarantees, left = (), 0
-    if found.breach is None:
-        lists = sorted(found.traces, key=lambda one: -len(one))
-        guarantees, left = (
-            tuple((_words(one), judged(_stated(json.loads(one), claim), 20)) for one in lists[:MOST_JUDGED] if one != "[]"),
-            len(lists[MOST_JUDGED:]),
-        )
+    lists = sorted(found.traces, key=lambda one: -len(one)) if found.breach is None else []
+    guarantees = tuple((_words(one), judged(_stated(json.loads(one), claim), 20)) for one in lists[:MOST_JUDGED] if one != "[]")
+    left = len(lists[MOST_JUDGED:])
     verdicts = {answer.verdict for _, answer in guarantees}
     forks = found.forks and claim["delta"] != "0"
     finding = (
@@ -197,11 +193,11 @@ def _text(value: Any) -> str:
 
 def _stated(calls: Sequence[str], claim: Mapping[str, Any]) -> Any:
     """The claim about all calls of a run. Raises SpecError."""
-    parts = [_part(*json.loads(call), claim["delta"] == "0") for call in calls]
+    parts = [_part(*json.loads(call), pure=claim["delta"] == "0") for call in calls]
     return read_tables("pipeline", {"mechanism": {"kind": "compose", "parts": parts}, "claim": [dict(claim)]}).claims[0]
 
 
-def _part(table: dict[str, Any], sensitivity: str, norm: str, count: int, pure: bool) -> dict[str, Any]:
+def _part(table: dict[str, Any], sensitivity: str, norm: str, count: int, *, pure: bool) -> dict[str, Any]:
     """A call as a part of a composition. Of several numbers: one vector where that can be declared, else a part a number, which is more."""
     name, table = table.get("name"), {**table, "sensitivity": sensitivity}
     if table["kind"] == "guarantee":  # of the whole answer, at its sensitivity

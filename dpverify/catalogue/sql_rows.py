@@ -122,7 +122,7 @@ class Table(Source):
 
     name: str
     fields: Fields
-    equal: dict[str, Callable[[str], Value]] = field(default_factory=dict)
+    equal: Mapping[str, Callable[[str], Value]] = field(default_factory=dict)
     found: str = TRUE
 
     def has(self, column: str) -> bool:
@@ -254,8 +254,8 @@ class Scope:
             default, subject = node.args.get("default"), node.this
             conditions = (part.this for part in node.args["ifs"])
             truths = (self._equal(node, subject, this) if subject is not None else self.truth(this) for this in conditions)
-            values = (self.value(part.args["true"], want) for part in node.args["ifs"])
-            branches = [(truth.true, value) for truth, value in zip(truths, values, strict=True)]
+            chosen = (self.value(part.args["true"], want) for part in node.args["ifs"])
+            branches = [(truth.true, value) for truth, value in zip(truths, chosen, strict=True)]
         return alternatives(node, branches, one(None) if default is None else self.value(default, want))
 
     def _cast(self, node: exp.Cast) -> Value:
@@ -316,8 +316,8 @@ class Scope:
 
     def _is(self, node: exp.Is) -> Truth:
         if isinstance(node.expression, exp.Null):
-            inside = self.value(node.this)
-            return Truth(inside.unknown(), inside.known())
+            value = self.value(node.this)
+            return Truth(value.unknown(), value.known())
         if isinstance(node.expression, exp.Boolean):
             inside = self.truth(node.this)
             true = inside.true if node.expression.this else inside.false
@@ -330,10 +330,10 @@ class Scope:
     def _comparison(self, node: exp.Expression, left: exp.Expression, right: exp.Expression, relation: str, opposite: str) -> Truth:
         sides = [self.value(side) for side in (left, right)]
         kind = kind_of(node, sides)
-        values = [self.value(side, kind) for side in (left, right)]
+        first, second = (self.value(side, kind) for side in (left, right))
         if kind == TEXT:
             if relation not in ("==", "!="):
                 raise Refused(node, "texts are compared by = and <> alone")
             if not any(isinstance(side.unnest(), exp.Literal) for side in (left, right)):
                 raise Refused(node, "two texts of the data are compared. Compare a text with one that is written out")
-        return compared(node, *values, relation, opposite)
+        return compared(node, first, second, relation, opposite)

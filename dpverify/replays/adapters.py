@@ -109,7 +109,7 @@ def _opendp(session: Session) -> Iterator[None]:
     def told(self: Any, value: Any) -> Any:
         sensitivity = session.stated(None)
         loss, zcdp = self.map(sensitivity), "ZeroConcentrated" in str(self.output_measure)
-        table = {"kind": "guarantee", "zcdp" if zcdp else "epsilon": parameter("the privacy map", loss)}
+        table: dict[str, Any] = {"kind": "guarantee", "zcdp" if zcdp else "epsilon": parameter("the privacy map", loss)}
         numbers, labels, rebuilt = entries_of(value)
         table["integers"] = all(isinstance(one, int) for one in numbers)
         norm = "l2" if "L2" in str(self.input_metric) else "l1"

@@ -6,9 +6,10 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
-from numbers import Number
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final
 
 from dpverify.catalogue.toml import show
@@ -39,20 +40,17 @@ class Stopped(BaseException):
 
 def exact(value: Any) -> Fraction | None:
     """A number as a rational; None for what is none, or is not finite."""
-    if isinstance(value, Fraction | int):
-        return Fraction(value)
-    value = value.item() if (hasattr(value, "item") and not isinstance(value, Number)) or type(value).__module__ == "numpy" else value
-    try:
-        return Fraction(value) if isinstance(value, Number) and not isinstance(value, complex) and math.isfinite(value) else None  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
+    value = value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
+    if not isinstance(value, Fraction | Decimal | int | float):
         return None
+    return Fraction(value) if isinstance(value, Fraction | int) or math.isfinite(value) else None
 
 
 def place() -> str:
     """The file and line outside of this package from which it is called."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and _ours(frame.f_code.co_filename):
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return "" if frame is None else f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
 
 
@@ -235,7 +233,7 @@ def same(a: Any, b: Any) -> bool:
     if hasattr(a, "equals") and hasattr(a, "columns"):
         return bool(a.equals(b)) and list(a.index) == list(b.index)
     try:
-        return bool(a == b) or (type(a).__eq__ is object.__eq__ and same(_held(a), _held(b)))
+        return bool(a == b) or (getattr(type(a), "__eq__", None) is object.__eq__ and same(_held(a), _held(b)))
     except Exception:
         return bool(repr(a) == repr(b))
 

@@ -45,7 +45,7 @@ class Inputs:
         return pair if draw(st.booleans()) else pair[::-1]
 
     def _others(self, draw: Draw) -> list[Any]:
-        rows = draw(st.lists(self.row, max_size=MOST_OTHERS))
+        rows: list[Any] = draw(st.lists(self.row, max_size=MOST_OTHERS))
         if not self.person:
             return rows
         size = draw(st.integers(1, self.rows))
@@ -73,7 +73,7 @@ class Inputs:
         return pd.DataFrame(columns)
 
 
-def inputs(rows: Any, adjacency: str, rows_per_person: int, person: str, form: str) -> Inputs:
+def inputs(rows: Any, adjacency: str, rows_per_person: Any, person: str, form: str) -> Inputs:
     """Tables of rows that a strategy, or a schema of columns, describes. Raises SpecError listing what is wrong."""
     faults, columns = list[str](), tuple[str, ...]()
     if adjacency not in ADJACENCIES:

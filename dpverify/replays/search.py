@@ -6,6 +6,7 @@ import contextlib
 import copy
 import inspect
 import json
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -186,7 +187,7 @@ def chosen(draw: Callable[[st.SearchStrategy[Any]], Any], kind: str, value: Any)
 
 
 def _at_least(threshold: Any, over: int) -> int:
-    return -(-threshold // 1) + over
+    return math.ceil(threshold) + over
 
 
 def takes_noise(pipeline: Callable[..., Any]) -> bool:
