@@ -249,7 +249,7 @@ def dp_replay() -> Callable[..., Any]:
 
     def run(pipeline: Callable[..., Any], **given: Any) -> Any:
         __tracebackhide__ = True
-        from dpverify.api.replays import replay
+        from dpverify.report.replays import replay
 
         try:
             found = replay(pipeline, **given)

@@ -73,11 +73,9 @@ def write(value: Any) -> Any:
     if isinstance(value, Part):
         own, times = once(value) if value == Part(value.mechanism) else (value, Num(Fraction(1)))
         return {f.name: write(getattr(own, f.name)) for f in fields(Part) if f.name != "sums" or own.sums} | {"times": format_expr(times)}
-    if isinstance(value, Mechanism | RecordSummand):
-        held = [f.name for f in fields(value) if f.name not in LEFT_OUT or getattr(value, f.name)]
-        kind = {"kind": kind_of(value)} if isinstance(value, Mechanism) else {}
-        return {**kind, **{name: write(getattr(value, name)) for name in held}}
-    return {f.name: write(getattr(value, f.name)) for f in fields(value)}
+    left_out = LEFT_OUT if isinstance(value, Mechanism | RecordSummand) else ()
+    held = {f.name: write(getattr(value, f.name)) for f in fields(value) if f.name not in left_out or getattr(value, f.name)}
+    return {"kind": kind_of(value), **held} if isinstance(value, Mechanism) else held
 
 
 @cache
