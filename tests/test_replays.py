@@ -72,6 +72,34 @@ def test_a_distance_that_is_no_number_breaks_the_contract():
         assert breach(lambda rows, noise, value=value: noise.laplace(value, scale=1)).kind == "value"
 
 
+def test_noise_on_the_integers_is_given_integers():
+    for noise_of in (
+        lambda noise: noise.discrete_laplace(0.5, scale=2),
+        lambda noise: noise.noisy_max([0.5, 0], noise=dp.discrete_laplace(2)),
+    ):
+        assert breach(lambda rows, noise, call=noise_of: call(noise)).kind == "value"
+    assert dp.replay(lambda rows, noise: noise.discrete_laplace(2.0, scale=2), rows=ROWS, tries=5).is_clean
+
+
+@pytest.mark.parametrize(
+    ("call", "epsilon"),
+    [
+        (lambda noise, x: noise.discrete_laplace([x, 0, 0], scale=2), Fraction(1, 2)),  # |a| + |b| + |c| <= 1
+        (lambda noise, x: noise.logistic([x, 0], scale=2), 1),  # a number each: no more is known of the vector
+        (lambda noise, x: noise.laplace([x, 0], scale=2, norm="linf"), 1),
+        (lambda noise, x: noise.of(dp.laplace(2, dimension=3), [x, 0, 0], sensitivity="3/2"), Fraction(3, 4)),
+    ],
+)
+def test_vectors_cost_what_their_norm_allows(call, epsilon):
+    assert dp.replay(lambda rows, noise: call(noise, len(rows)), rows=ROWS, tries=10).epsilon == epsilon
+
+
+def test_noise_of_another_kind_is_refused():
+    for wrong in (dp.randomized_response("3/4"), dp.radial("exp(-r)", norm={"columns": [[1, 0], [1, 1]]}, dimension=2)):
+        found = dp.replay(lambda rows, noise, wrong=wrong: noise.of(wrong, [1, 2]), rows=ROWS, tries=5)
+        assert found.finding == "NOTHING_SEEN" and "no noise that is added" in found.reason
+
+
 def test_rounding_is_no_breach_and_more_than_rounding_is():
     def total(rows, noise):
         return noise.laplace(sum(row["x"] for row in rows), scale=1, sensitivity=1)

@@ -324,6 +324,8 @@ def test_null_among_arguments_is_what_the_dialect_says():
         ("SELECT COUNT(t.*) FROM t", "all columns at once"),
         ("SELECT SUM(b) FROM (SELECT x AS a, a + 1 AS b FROM t)", "name of an expression"),
         ("WITH s(b) AS (SELECT x FROM t) SELECT SUM(b) FROM s", "get other names"),
+        ("SELECT SUM(x) FROM (SELECT * REPLACE (1000 * x AS x) FROM t)", "left out or changed"),
+        ("WITH s AS (SELECT x FROM t) SELECT SUM(s.x) FROM s JOIN s AS r ON s.x = r.x", "no table"),
         ("SELECT COUNT(*) FROM t TABLESAMPLE 10%", "FROM is no table|no place"),
         ("SELECT COUNT(*) FROM t, u", "only JOIN and LEFT JOIN|without ON|how many rows"),
         ("SELECT COUNT(*) FROM t JOIN u ON t.a = u.a", "joins = \\{ u = 1 \\}"),
@@ -356,6 +358,20 @@ def test_null_among_arguments_is_what_the_dialect_says():
 def test_what_is_no_sum_is_refused(sql, why):
     with pytest.raises(SpecError, match=why):
         dp.query_sql(sql)
+
+
+@pytest.mark.parametrize("source", ["t", "(SELECT x AS y, x FROM t) s"])
+def test_texts_that_a_database_may_read_as_one_number_are_refused(source):
+    """'3' and '3.0' are one number, so that a condition on both may hold."""
+    sql = f"SELECT SUM(CASE WHEN {'y' if 's' in source else 'x'} = '3' AND x = '3.0' THEN 1000 ELSE 1 END) FROM {source}"
+    with pytest.raises(SpecError, match=r"may be a number.*record = \{ x = .text. \}"):
+        dp.query_sql(sql)
+    assert sensitivity(dp.query_sql(sql, record={"x": "text"}), L1, "add-remove") == 1
+
+
+def test_a_column_may_be_called_as_what_stands_beside_another():
+    query = dp.query_sql("SELECT COUNT(x), SUM(LEAST(GREATEST(x_null, 0), 7)) FROM t")
+    assert sensitivity(query, L1, "add-remove") == 8
 
 
 def test_all_that_is_wrong_is_told_at_once():

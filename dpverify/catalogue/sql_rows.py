@@ -36,6 +36,7 @@ _OPPOSITE: Final[Mapping[type[exp.Expression], tuple[str, str]]] = {
     exp.GTE: (">=", "<"), exp.GT: (">", "<="), exp.LTE: ("<=", ">"), exp.LT: ("<", ">="), exp.EQ: ("==", "!="), exp.NEQ: ("!=", "=="),
 }  # fmt: skip
 _REAL: Final = frozenset({exp.DataType.Type.DOUBLE})
+_NO_TEXT: Final = frozenset(["true", "false", "t", "f", "yes", "no", "y", "n", "on", "off", "nan", "inf", "infinity", "null"]) | {""}
 _WHOLE: Final = frozenset({exp.DataType.Type.INT, exp.DataType.Type.BIGINT, exp.DataType.Type.INT128})
 
 
@@ -50,7 +51,7 @@ class Fields:
     def __init__(self, record: Mapping[str, str], not_null: frozenset[str]) -> None:
         self.record, self.not_null = record, not_null
         self.kinds, self.domains = dict[str, str](), dict[str, str]()
-        self.of = dict[tuple[str, str], str]()
+        self.of, self.nulls = dict[tuple[str, str], str](), dict[str, str]()
         self.texts = dict[str, int]()
 
     def declared(self, table: str, column: str) -> str | None:
@@ -60,7 +61,7 @@ class Fields:
     def free(self, name: str) -> str:
         """A name that no field has yet, and that expressions may have."""
         name = re.sub(r"\W", "_", name, flags=re.ASCII)
-        if not name.isidentifier() or keyword.iskeyword(name) or name in FUNCTIONS or name in self.record.values():
+        if not name.isidentifier() or keyword.iskeyword(name) or name in FUNCTIONS:
             name = f"c_{name}"
         taken = {*self.domains, *self.of.values()}
         while name in taken:
@@ -90,13 +91,21 @@ class Fields:
             self.domains[name] = said if said not in (None, "text", "boolean") else "integer in [0, 1]" if kind == BOOLEAN else "real"
         if not self.may_be_null(table, column):
             return one(name, kind)
-        null = f"{name}_null"
-        self.domains.setdefault(null, "integer in [0, 1]")
+        null = self.nulls.get(name) or self.flag(f"{name}_null")
+        self.nulls[name] = null
         return Value((Piece(f"{null} <= 0", name), Piece(f"{null} > 0", None)), kind)
 
     def text(self, value: str) -> str:
         """The number that stands for a text; 0 stands for every text that is not named."""
         return str(self.texts.setdefault(value, len(self.texts) + 1))
+
+    def unsaid_texts(self) -> tuple[str, ...]:
+        """Columns that are taken for texts unsaid, where a text that is named may be a number, a date or a truth to the database."""
+        doubtful = any(re.search(r"\d", text) or text.strip().lower() in _NO_TEXT for text in self.texts)
+        unsaid = (
+            column for (table, column), name in self.of.items() if self.kinds.get(name) == TEXT and self.declared(table, column) is None
+        )
+        return tuple(unsaid) if doubtful else ()
 
     def all(self) -> dict[str, str]:
         """Every field with its domain."""

@@ -95,7 +95,7 @@ class _Reader:
     def __init__(self, asked: Asked) -> None:
         self.asked, self.faults = asked, list[str]()
         self.fields = Fields(asked.record, asked.not_null | ({asked.person} if asked.person else set()))
-        self.subqueries = dict[str, exp.Expression]()
+        self.subqueries, self.ctes = dict[str, exp.Expression](), set[str]()
         self.rows, self.missing = asked.rows, list[str]()
         self.joined = set[str]()
         self.base = ""
@@ -173,6 +173,7 @@ class _Reader:
             if cte.args["alias"].args.get("columns"):
                 self.faults.append(self.placed_fault(cte.this, "its columns get other names. Name them in the subquery"))
             self.subqueries[called(cte.alias)] = cte.this
+            self.ctes.add(called(cte.alias))
         scope.aliases |= {name for name, inside in _named(select) if not inside.find(exp.AggFunc) and name not in _columns(inside)}
         source = select.args.get("from_")
         if source is None:
@@ -208,6 +209,8 @@ class _Reader:
         where = self.selected(inside, under, inner=True)
         names, star = dict[str, exp.Expression](), False
         for projection in inside.expressions:
+            if projection.find(exp.Star) and (not isinstance(projection, exp.Star) or _said(projection)):
+                self.faults.append(self.placed_fault(projection, "some columns are left out or changed. Write * alone, or the columns"))
             star = star or isinstance(projection, exp.Star)
             if projection.find(exp.AggFunc):
                 self.faults.append(self.placed_fault(projection, "a subquery with aggregates mixes rows. Aggregate outside"))
@@ -221,7 +224,7 @@ class _Reader:
         table, side, kind = join.this, join.side.upper(), join.kind.upper()
         if (
             not isinstance(table, exp.Table)
-            or called(table.name) in self.subqueries
+            or called(table.name) in self.ctes
             or not isinstance(table.this, exp.Identifier)
             or _said(table) - _OF_A_TABLE
         ):
@@ -423,6 +426,9 @@ class _Reader:
             if (table, column) in self.fields.of or few or len([one for one in self.distinct if one[1:] == (table, column)]) > 1:
                 why = f"distinct values of {column} are bounded where the column has no bounds and nothing else of the query reads it"
                 self.faults.append(self.placed_fault(node, why))
+        for column in self.fields.unsaid_texts():
+            why = "a text that is named may be a number, a date or a truth to the database, and another text the same one"
+            self.faults.append(f'{column}: {why}. Say what the column holds: record = {{ {column} = "text" }}.')
         if self.alone is not None and self.rows > 1:
             if len(aggregates) > 1 or len(groups) > 1:
                 why = "a person counts once, and with several rows other numbers do not. Ask it in a query of its own, without GROUP BY"

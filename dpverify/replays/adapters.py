@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 from unittest import mock
 
+from dpverify.errors import SpecError
 from dpverify.replays.calls import Call, place
-from dpverify.replays.noise import Draw, Session, entries_of, kind_of, parameter
+from dpverify.replays.noise import Draw, Session, entries_of, kind_of, length, parameter
 
 
 def _drawn(session: Session, name: str, key: str, centre: Any, scale: Any, size: Any) -> Any:
@@ -101,6 +102,13 @@ def _diffprivlib(session: Session) -> Iterator[None]:
         yield
 
 
+def _as_asked(sensitivity: Any) -> Any:
+    """The distance that a privacy map is asked for, in the type that it is said in."""
+    if isinstance(sensitivity, list | tuple):
+        raise SpecError("sensitivity: of measurements of OpenDP it is one number, in the type of the measurement's input distance.")
+    return sensitivity
+
+
 @contextlib.contextmanager
 def _opendp(session: Session) -> Iterator[None]:
     """Measurements of OpenDP on numbers and vectors: what their privacy map says of the sensitivity is the declaration."""
@@ -108,7 +116,7 @@ def _opendp(session: Session) -> Iterator[None]:
 
     def told(self: Any, value: Any) -> Any:
         sensitivity = session.stated(None)
-        loss, zcdp = self.map(sensitivity), "ZeroConcentrated" in str(self.output_measure)
+        loss, zcdp = self.map(_as_asked(session.sensitivity)), "ZeroConcentrated" in str(self.output_measure)
         table: dict[str, Any] = {"kind": "guarantee", "zcdp" if zcdp else "epsilon": parameter("the privacy map", loss)}
         numbers, labels, rebuilt = entries_of(value)
         table["integers"] = all(isinstance(one, int) for one in numbers)
@@ -121,7 +129,7 @@ def _opendp(session: Session) -> Iterator[None]:
 
 
 def _at_once(session: Session, table: dict[str, Any], norm: str, value: Any, sensitivity: Any) -> Any:
-    call = session.opened(Call(table, sensitivity, norm, None, [None], [None], place()))
+    call = session.opened(Call(table, length(sensitivity), norm, None, [None], [None], place()))
     return Draw(session, call, [0], None).added_to(value)
 
 

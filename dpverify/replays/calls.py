@@ -16,6 +16,8 @@ from dpverify.catalogue.toml import show
 
 PACKAGE: Final = Path(__file__).parents[1]
 MOST_CALLS: Final = 10_000
+INTEGERS: Final = frozenset({"discrete_laplace", "discrete_gaussian", "skellam", "poisson", "binomial", "negative_binomial"})
+"""The builtins that hide integers alone."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,12 @@ def exact(value: Any) -> Fraction | None:
     return Fraction(value) if isinstance(value, Fraction | int) or math.isfinite(value) else None
 
 
+def on_integers(mechanism: Mapping[str, Any]) -> bool:
+    """Whether noise on the integers is added or compared."""
+    inside = (held for held in mechanism.values() if isinstance(held, Mapping))
+    return mechanism.get("name") in INTEGERS or bool(mechanism.get("integers")) or any(map(on_integers, inside))
+
+
 def place() -> str:
     """The file and line outside of this package from which it is called."""
     frame: FrameType | None = sys._getframe(1)
@@ -69,7 +77,7 @@ class Call:
     """
 
     mechanism: Mapping[str, Any]
-    sensitivity: Any
+    sensitivity: Fraction
     norm: str
     labels: Any
     values: list[Any]
@@ -125,11 +133,13 @@ class Call:
             if a is None or b is None:
                 bad = x if a is None else y
                 return Breach("value", f"{self.name} is given {bad!r:.60}, of which no sensitivity is known", self.place)
+        if on_integers(self.mechanism) and (bad := [x for a, b, _, _ in numbers for x in (a, b) if x is not None and x.denominator != 1]):
+            return Breach("value", f"{self.name} is given {float(bad[0]):.6g}, and noise on the integers hides integers alone", self.place)
         moved = [b - a for a, b, _, _ in numbers if a is not None and b is not None]
         size = max((abs(x) for a, b, _, _ in numbers for x in (a, b) if x is not None), default=Fraction(0))
         slack = tolerance * (size + 1)
-        most, far = exact(self.sensitivity), self.distance(moved)
-        if most is None or not far <= _reach(most + slack, self.norm):
+        most, far = self.sensitivity, self.distance(moved)
+        if not far <= _reach(most + slack, self.norm):
             known = math.sqrt(far) if self.norm == "l2" else float(far)
             said = f"{self.name} is given answers {known:.6g} apart in {self.norm}, and {_short(self.sensitivity)} is declared"
             return Breach("distance", said, self.place)

@@ -11,9 +11,13 @@ from dpverify.catalogue.declarations import Declared, Lenient
 from dpverify.catalogue.declarations import Mechanism as Complete
 from dpverify.catalogue.kinds.named import BUILTINS
 from dpverify.errors import SpecError
-from dpverify.replays.calls import MOST_CALLS, Breach, Call, Stopped, Trace, exact, place
+from dpverify.replays.calls import INTEGERS, MOST_CALLS, Breach, Call, Stopped, Trace, exact, on_integers, place
 
-INTEGERS: Final = frozenset({"discrete_laplace", "discrete_gaussian", "skellam", "poisson", "binomial", "negative_binomial"})
+ADDITIVE: Final = frozenset(BUILTINS) & {
+    "laplace", "gaussian", "discrete_laplace", "discrete_gaussian", "staircase", "logistic", "gumbel", "exponential", "skellam", "poisson",
+    "binomial", "negative_binomial", "student_t",
+}  # fmt: skip
+KINDS: Final = ("builtin", "translation", "radial", "product", "mixture", "sum")
 GAUSSIAN: Final = frozenset({"gaussian", "discrete_gaussian", "skellam"})
 ONE_SIDED: Final = frozenset({"gumbel", "exponential", "poisson", "binomial", "negative_binomial"})
 SCALES: Final = ("scale", "sigma")
@@ -48,14 +52,12 @@ class Session:
         """The call at a place of the run on the neighbour."""
         return self.other.calls[at] if self.other is not None and at < len(self.other.calls) else None
 
-    def stated(self, sensitivity: Any) -> Any:
-        """The sensitivity of a call that states it, or that of all, or of its place."""
-        if sensitivity is not None:
-            return sensitivity
-        if isinstance(self.sensitivity, list | tuple):
-            number = len(self.trace.calls)
-            return self.sensitivity[number] if number < len(self.sensitivity) else 1
-        return self.sensitivity
+    def stated(self, sensitivity: Any) -> Fraction:
+        """The sensitivity of a call that states it, or that of all, or of its place. Raises SpecError for what is no number."""
+        number, held = len(self.trace.calls), self.sensitivity
+        if sensitivity is None and isinstance(held, list | tuple):
+            sensitivity = held[number] if number < len(held) else 1
+        return length(held if sensitivity is None else sensitivity)
 
     def given(self, call: Call, entry: int, value: Any, kind: str) -> Any:
         """The output of an entry of a call, once it is known what it is given."""
@@ -80,6 +82,17 @@ class Session:
     def seeded(self, what: str, seed: Any) -> None:
         """Note what a generator is seeded by."""
         self.trace.seeds.append((what, seed, place()))
+
+
+def length(sensitivity: Any) -> Fraction:
+    """A sensitivity as a rational. Raises SpecError."""
+    try:
+        found = Fraction(sensitivity) if isinstance(sensitivity, str) else exact(sensitivity)
+    except (ValueError, ZeroDivisionError):
+        found = None
+    if found is None or found < 0:
+        raise SpecError(f"sensitivity = {sensitivity!r:.60} is no number of at least 0.")
+    return found
 
 
 def parameter(name: str, value: Any) -> str:
@@ -218,6 +231,24 @@ class Draw:
     def __neg__(self) -> Any:
         return -self.resolved()
 
+    def __str__(self) -> str:
+        return str(self.resolved())
+
+    def __repr__(self) -> str:
+        return repr(self.resolved())
+
+    def __format__(self, form: str) -> str:
+        return format(self.resolved(), form)
+
+    def __mod__(self, other: Any) -> Any:
+        return self.resolved() % other
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self.resolved() // other
+
+    def __pow__(self, other: Any) -> Any:
+        return self.resolved() ** other
+
     def __abs__(self) -> Any:
         return abs(self.resolved())
 
@@ -244,7 +275,7 @@ class Draw:
 
 def kind_of(call: Call) -> str:
     """What the outputs of additive noise are."""
-    return "integer" if call.mechanism.get("name") in INTEGERS or call.mechanism.get("integers") else "number"
+    return "integer" if on_integers(call.mechanism) else "number"
 
 
 def entries_of(value: Any) -> tuple[list[Any], Any, Callable[[Sequence[Any]], Any]]:
@@ -274,9 +305,9 @@ class Noise:
         self._session = session
 
     def __getattr__(self, name: str) -> Any:
-        if name not in BUILTINS:
+        if name not in ADDITIVE:
             raise AttributeError(
-                f"noise has no {name}. It has {', '.join(sorted(BUILTINS))}, of, exponential, noisy_max, noisy_keys, above_threshold."
+                f"noise has no {name}. It has {', '.join(sorted(ADDITIVE))}, of, exponential, noisy_max, noisy_keys, above_threshold."
             )
         needed = [field.name for field in BUILTINS[name].fields if field.required]
 
@@ -295,7 +326,10 @@ class Noise:
 
     def of(self, mechanism: Any, *answer: Any, sensitivity: Any = None, norm: str | None = None) -> Any:
         """Additive noise of any declared mechanism."""
-        return self._additive(table_of(mechanism), list(answer), sensitivity, norm, None)
+        table = table_of(mechanism)
+        if table["kind"] not in KINDS or table.get("name", "laplace") not in ADDITIVE or not isinstance(table.get("norm", "l1"), str):
+            raise SpecError(f"noise.of: {table.get('name', table['kind'])} is no noise that is added, in l1, l2 or the maximum norm.")
+        return self._additive(table, list(answer), sensitivity, norm or table.get("norm"), None)
 
     def _additive(self, table: dict[str, Any], answer: list[Any], sensitivity: Any, norm: str | None, size: Any) -> Any:
         session = self._session

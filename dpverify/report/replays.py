@@ -159,6 +159,7 @@ def replay(
         "inputs that were not tried keep the contract too, and make no other list of calls",
         "the primitives sample exactly from the declared distributions, independently of each other",
     ]
+    assumed += [f"answers that are further apart by {float(slack):.0e} of their size are so by rounding alone"] if slack else []
     assumed += [f"{left} further lists of calls were not judged"] if left else []
     reasons = {answer.reason for _, answer in guarantees if answer.reason}
     reason = "; ".join(sorted(reasons)) or None
@@ -204,9 +205,13 @@ def _part(table: dict[str, Any], sensitivity: str, norm: str, count: int, *, pur
         return {key: value for key, value in table.items() if key not in ("sensitivity", "integers")}
     if table["kind"] == "above_threshold":
         return {**table, "queries": str(max(count, 1))}
-    if table["kind"] in ("noisy_max", "exponential", "noisy_keys") or count <= 1:
+    if table["kind"] in ("noisy_max", "exponential", "noisy_keys") or (count <= 1 and "dimension" not in table):
         return table
     fits = norm == ("l2" if name == "gaussian" else "l1")
+    if "dimension" in table:
+        if str(table["dimension"]) != str(count):
+            raise SpecError(f"noise in {table['dimension']} dimensions is added to {count} numbers.")
+        return table
     if name in DIMENSIONS and fits:
         return {**table, "dimension": count}
     alone = name == "discrete_laplace" and norm == "l1" and pure  # |a| + |b| <= D costs what D in one number does, at delta 0
