@@ -187,7 +187,8 @@ def chosen(draw: Callable[[st.SearchStrategy[Any]], Any], kind: str, value: Any)
 
 
 def _at_least(threshold: Any, over: int) -> int:
-    return math.ceil(threshold) + over
+    least: int = math.ceil(threshold)
+    return least + over
 
 
 def takes_noise(pipeline: Callable[..., Any]) -> bool:
