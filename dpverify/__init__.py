@@ -11,6 +11,7 @@ There is a function for every kind of mechanism (radial, gaussian, table, compos
 parameter at which a claim just holds, `check` judges a certificate again, and `audit` samples an implementation. `design` finds
 mechanisms for a query, with certified errors, and `optimum` the mechanism of least error on finitely many databases. `trade_off`
 is what nearness costs in a metric space, `sampler` draws outputs of a mechanism, and `read_spec` gives the claims of a file.
+`query_sql` reads a query in SQL as sums over records, and `replay` runs a pipeline on neighbours with its noisy outputs held equal.
 `dir(dpverify)` lists all of it.
 """
 
@@ -27,7 +28,9 @@ _VERBS: Final = {
     "check": "claims",
     "design": "design",
     "optimum": "optimum",
+    "query_sql": "queries",
     "read_spec": "claims",
+    "replay": "replays",
     "sampler": "samplers",
     "tight_delta": "claims",
     "tight_epsilon": "claims",
@@ -47,6 +50,8 @@ if TYPE_CHECKING:
     from dpverify.api.claims import verify as verify
     from dpverify.api.design import design as design
     from dpverify.api.optimum import optimum as optimum
+    from dpverify.api.queries import query_sql as query_sql
+    from dpverify.api.replays import replay as replay
     from dpverify.api.samplers import sampler as sampler
     from dpverify.api.trade_offs import trade_off as trade_off
     from dpverify.api.version import __version__ as __version__

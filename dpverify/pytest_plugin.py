@@ -1,4 +1,4 @@
-"""Claims and audits as tests: the marker dp_claim, the fixtures dp_verify and dp_audit, and claim files with an [audit] table.
+"""Claims and audits as tests: the marker dp_claim, the fixtures dp_verify, dp_audit and dp_replay, and claim files with an [audit] table.
 
     @pytest.mark.dp_claim(epsilon=1, sensitivity=1, pairs=[([0.0], [1.0])])
     def test_noisy_mean_is_private(dp_audit):
@@ -236,6 +236,28 @@ def dp_verify(request: pytest.FixtureRequest) -> Callable[..., Answer]:
         if not answer.as_expected:
             pytest.fail(str(answer), pytrace=False)
         return answer
+
+    return run
+
+
+@pytest.fixture
+def dp_replay() -> Callable[..., Any]:
+    """Replay a pipeline: `dp_replay(pipeline, rows=..., **more)` is dpverify.replay, and fails the test where the contract is broken.
+
+    So it does where what is claimed beside, by epsilon and delta, is refuted or undecided. The arguments are those of dpverify.replay.
+    """
+
+    def run(pipeline: Callable[..., Any], **given: Any) -> Any:
+        __tracebackhide__ = True
+        from dpverify.report.replays import replay
+
+        try:
+            found = replay(pipeline, **given)
+        except DpverifyError as error:
+            raise pytest.fail.Exception(_told(error), pytrace=False) from None
+        if not found.is_clean:
+            pytest.fail(printable_lines(str(found)), pytrace=False)
+        return found
 
     return run
 

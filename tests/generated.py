@@ -131,6 +131,7 @@ _TURNED: Final = asked("1 1", "1 -1", adjacency="add-remove")
 _SCORES: Final = (("3", "1", "0"), ("2", "2", "1"), ("3", "2", "1"))
 
 _CLIPPED: Final = RecordSummand(parse("min(max(x, 0), 1)"), ((Guard(parse("y - 1/2")),),))
+_CASES: Final = replace(_CLIPPED, also=(RecordSummand(ONE, ((Guard(parse("1/2 - y"), True),),)),))
 _SHARE: Final = Domain(Fraction(0), Fraction(1), lower_open=False, upper_open=False)
 
 LEAVES: Final[Mapping[str, Leaf]] = {
@@ -138,6 +139,7 @@ LEAVES: Final[Mapping[str, Leaf]] = {
     "sum-dropouts": Leaf(Sum((Summand(integers("exp(-abs(z)/4)"), num(3)),), num(1)), ONE, slow=True),
     "exponential-weights": Leaf(Exponential(((num(3), ONE), (num(2), num(2))), parse("1/2"), weights=(ONE, num(2)))),
     "laplace-sums": Leaf(laplace(2), sums=RecordSums((_CLIPPED,), (("x", Domain()), ("y", _SHARE)), "add-remove")),
+    "laplace-sums-of-cases": Leaf(laplace(2), sums=RecordSums((_CASES,), (("x", Domain()), ("y", _SHARE)), "add-remove")),
     "laplace": Leaf(laplace(2), ONE, quick=True),
     "gaussian": Leaf(gaussian(2), ONE, quick=True),
     "gaussian-3": Leaf(gaussian(3, 3), ONE),

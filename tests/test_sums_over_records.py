@@ -135,6 +135,46 @@ def test_what_a_record_adds_is_what_all_records_add(terms, adjacency, rows, inte
             assert min(w[i] for w in found.hull) <= x <= max(w[i] for w in found.hull)
 
 
+@given(
+    st.lists(st.lists(st.tuples(TERMS, WHERE), min_size=1, max_size=3), min_size=1, max_size=2),
+    st.sampled_from(["add-remove", "replace"]), st.integers(1, 2),
+)  # fmt: skip
+def test_a_number_may_be_a_sum_of_cases(numbers, adjacency, rows):
+    """On integers all records are looked at, by definition: what is added up is between the ends, and what is seen occurs."""
+    steps = [Fraction(k) for k in range(-2, 2)]
+    summands = [[RecordSummand(parse(text), cases(*where)) for text, where in pieces] for pieces in numbers]
+    terms = tuple(replace(first, also=tuple(others)) for first, *others in summands)
+    held = tuple((name, read_value_or_domain("integer in [-2, 1]")) for name in "xy")
+    sums = RecordSums(terms, held, adjacency, rows)
+
+    def truth(places):
+        return {tuple(sum(next(contributions([piece], [place]))[0] for piece in pieces) for pieces in numbers) for place in places}
+
+    one, found = truth(list(product(steps, steps))), added((sums,))
+    for v, record in found.seen.items():
+        assert v in truth([(record.get("x", Fraction(0)), record.get("y", Fraction(0)))])
+    for v in one:
+        assert all(min(w[i] for w in found.hull) <= x <= max(w[i] for w in found.hull) for i, x in enumerate(v))
+    for norm, least in zip((L1, L2, LINF), lengths(one, adjacency, rows), strict=True):
+        stated = read_as(Claim(noise(norm, len(terms)), None, sums=sums), "apart").sensitivity
+        assert norm == L2 or float(stated.value) >= float(least) * (1 - 1e-12)
+    assert from_json(to_json(Claim(noise(L1, len(terms)), None, sums=sums))).sums == sums
+
+
+def test_no_certificate_holds_of_a_claim_with_another_case():
+    sums = over(("1", ADULT))
+    packed = verify(Claim(LAPLACE, parse("1"), sums=sums)).certificate
+    more = replace(sums, terms=(replace(sums.terms[0], also=(RecordSummand(parse("1"), CHILD),)),))
+    assert verify(Claim(LAPLACE, parse("1"), sums=more)).judgement.verdict == "PROVED"  # somebody is one of the two
+    both = replace(sums, terms=(replace(sums.terms[0], also=(RecordSummand(parse("1"), ADULT),)),))
+    assert verify(Claim(LAPLACE, parse("1"), sums=both)).judgement.verdict == "REFUTED"
+    with pytest.raises((Rejected, CertificateError)):
+        check(pack(Claim(LAPLACE, parse("1"), sums=both), packed["prec"], "PROVED", unpack(packed).lines))
+    nested = replace(both, terms=(replace(both.terms[0], also=both.terms),))
+    with pytest.raises(CertificateError, match="no list is in another"):
+        require_well_formed(Claim(LAPLACE, parse("1"), sums=nested))
+
+
 # -- claims ---------------------------------------------------------------------------------------------------------
 
 
@@ -345,6 +385,13 @@ def read(tmp_path, query):
     path.write_text(FILE.replace("{query}", query))
     [entry] = read_spec(path).claims
     return entry.claim
+
+
+def test_a_file_says_cases(tmp_path):
+    claim = read(tmp_path, '{ sum = [["min(max(x, 0), 7)", { value = "-2", where = "x < 0" }, "1"]], record = { x = "real" } }')
+    assert verify(claim).judgement.upper == parse("8/50000")
+    with pytest.raises(SpecError, match="no list of expressions"):
+        read(tmp_path, '{ sum = [[["1"]]], record = { x = "real" } }')
 
 
 def test_a_file_says_sums(tmp_path):

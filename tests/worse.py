@@ -415,6 +415,7 @@ CHANGES: Final[dict[tuple[type, str], Change]] = {
     (Sum, "dropouts"): lambda place: iter((num(2),) if place.value == ONE else ()),
     (Summand, "times"): lambda place: iter((ONE,) if place.owner.dropouts == ZERO else ()),
     (RecordSummand, "value"): lambda place: iter((mul(FIFTY, place.value),)),
+    (RecordSummand, "also"): lambda place: iter(((RecordSummand(mul(FIFTY, place.node.value), place.node.where),),)),
     (RecordSums, "rows"): lambda place: iter((place.value * MUCH,)),
     (Part, "sensitivity"): _more,
     (Repeat, "times"): _more,

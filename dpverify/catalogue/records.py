@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from dpverify.catalogue.checks import grown
+from dpverify.catalogue.sql import read_sql
 from dpverify.catalogue.toml import Fault, show
 from dpverify.catalogue.values import DOMAIN_HELP, read_expression, read_matrix, read_number, read_value_or_domain
-from dpverify.trusted.kernel.expr import FUNCTIONS, Expr, Num, sub
+from dpverify.errors import SpecError
+from dpverify.trusted.kernel.expr import FUNCTIONS, Expr, Num, neg, sub
 from dpverify.trusted.kernel.model import Domain, Guard, Matrix, Query, RecordSummand, RecordSums
 
 KEYS: Final = ("sum", "where", "record", "rows")
@@ -36,12 +39,20 @@ class OverRecords(NamedTuple):
         def put(guard: Guard) -> Guard:
             return Guard(grown(guard.left, values), guard.strict)
 
-        terms = (RecordSummand(grown(one.value, values), tuple(tuple(map(put, every)) for every in one.where)) for one in self.terms)
-        return RecordSums(tuple(terms), self.record, adjacency, self.rows)
+        def of(one: RecordSummand) -> RecordSummand:
+            where = tuple(tuple(map(put, every)) for every in one.where)
+            return RecordSummand(grown(one.value, values), where, tuple(map(of, one.also)))
+
+        return RecordSums(tuple(map(of, self.terms)), self.record, adjacency, self.rows)
 
 
 def read_query(value: Any) -> Matrix | OverRecords:
-    """Rows of linear queries on a histogram, or sums over records."""
+    """Rows of linear queries on a histogram, or sums over records, which may be written in SQL."""
+    if isinstance(value, dict) and "sql" in value:
+        try:
+            value = read_sql(value)
+        except SpecError as error:
+            raise Fault("; ".join(error.faults)) from error
     return _sums(value) if isinstance(value, dict) else read_matrix(value)
 
 
@@ -82,7 +93,14 @@ def _domain(name: str, value: Any) -> Domain:
 
 
 def _term(value: Any, everywhere: Cases) -> RecordSummand:
-    """An expression, or a table with one and the records that it is of."""
+    """An expression, a table with one and the records that it is of, or a list of such, which are added up."""
+    if isinstance(value, list):
+        if not value or any(isinstance(one, list) for one in value):
+            raise Fault(
+                'has a sum that is no list of expressions. Write ["income", { value = "-income", where = "age < 18" }] for what adds up.'
+            )
+        first, *others = (_term(one, everywhere) for one in value)
+        return replace(first, also=tuple(others))
     if isinstance(value, dict):
         if value.keys() != {"value", "where"}:
             raise Fault('has a sum that is no expression. Write "income", or { value = "income", where = "age >= 18" }.')
@@ -143,10 +161,23 @@ def _compared(left: Expr, right: Expr, relation: type[ast.cmpop]) -> Cases:
 
 
 def _both(a: Cases, b: Cases) -> Cases:
-    return _few(tuple(dict.fromkeys(operator.add(one, other) for one in a for other in b)))
+    return _few(tuple(dict.fromkeys(tuple(dict.fromkeys(operator.add(one, other))) for one in a for other in b)))
+
+
+def _never(case: tuple[Guard, ...]) -> bool:
+    """Whether a case holds a comparison and its opposite, of which one is strict."""
+    held = set(case)
+    return any(
+        Guard(neg(guard.left), not guard.strict) in held or (guard.strict and Guard(neg(guard.left), True) in held) for guard in case
+    )
 
 
 def _few(cases: Cases) -> Cases:
+    """The cases that may hold and that no other includes."""
+    cases = tuple(case for case in cases if not _never(case))
+    if len(cases) < 4 * _MOST_CASES:
+        sets = [frozenset(case) for case in cases]
+        cases = tuple(case for case, held in zip(cases, sets, strict=True) if not any(other < held for other in sets))
     if len(cases) > _MOST_CASES:
         raise Fault(f"has where with more than {_MOST_CASES} cases. State fewer alternatives.")
     return cases

@@ -12,8 +12,15 @@ from dpverify.trusted.kernel.model import Guard, RecordSummand, RecordSums
 def lines(sums: RecordSums) -> Iterator[str]:
     """What is added up, and what a record is."""
     for term in sums.terms:
-        yield f"sum of {format_expr(term.value)}{_where(term)}"
+        yield f"sum of {', and of '.join(f'{format_expr(one.value)}{_where(one)}' for one in _added_up(term))}"
     yield f"a record: {', '.join(f'{name} {domain(held)}' for name, held in sums.record)}"
+
+
+def _added_up(term: RecordSummand) -> Iterator[RecordSummand]:
+    """What is added to one number, each by itself."""
+    yield term
+    for other in term.also:
+        yield from _added_up(other)
 
 
 def _where(term: RecordSummand) -> str:

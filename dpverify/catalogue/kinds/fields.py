@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from dpverify.catalogue.kinds.processes import read_covariance, read_differences, read_evaluations
 from dpverify.catalogue.records import read_query
+from dpverify.catalogue.sql import DIALECTS
 from dpverify.catalogue.toml import Fault
 from dpverify.catalogue.values import (
     METRICS,
@@ -605,17 +606,32 @@ QUERY: Final = Field(
                     "required": ["sum", "record"],
                     "additionalProperties": False,
                     "properties": {
-                        "sum": {"type": "array", "minItems": 1, "items": {"type": ["string", "number", "object"]}},
+                        "sum": {"type": "array", "minItems": 1, "items": {"type": ["string", "number", "object", "array"]}},
                         "where": {"type": "string"},
                         "record": {"type": "object", "additionalProperties": {"type": "string"}},
                         "rows": {"type": "integer", "minimum": 1},
+                    },
+                },
+                {
+                    "type": "object",
+                    "required": ["sql"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "sql": {"type": "string"},
+                        "record": {"type": "object", "additionalProperties": {"type": "string"}},
+                        "rows": {"type": "integer", "minimum": 1},
+                        "keys": {"type": "object", "additionalProperties": {"type": "array", "minItems": 1}},
+                        "not_null": {"type": "array", "items": {"type": "string"}},
+                        "joins": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}},
+                        "person": {"type": "string"},
+                        "dialect": {"enum": list(DIALECTS)},
                     },
                 },
             ]
         },
     ),
     "Instead of a sensitivity, which is then derived: linear queries on a histogram, one a row; or sums over records, a table with sum, "
-    "where, record and rows. Needs adjacency.",
+    "where, record and rows, or with sql. Needs adjacency.",
     default=None,
     examples=([[1, 1, 0], [0, 1, 1]], {"sum": ["min(max(pay, 0), 100000)"], "record": {"pay": "real"}}),
 )

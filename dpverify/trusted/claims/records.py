@@ -47,6 +47,8 @@ def _of_each(every: tuple[RecordSums, ...]) -> Iterator[str]:
             yield f"sums over records have no neighbours by {sums.adjacency[:40]!r}. Use add-remove or replace."
         if sums.rows < 1 or len(names) < len(sums.record) or not sums.terms:
             yield "it wants at least one sum, fields with different names, and at least one row for each person."
+        if any(other.also for term in sums.terms for other in term.also):
+            yield "what is added to a number besides is a list, and no list is in another."
         yield from of_domains(sums.record)
         read = [one for term in sums.terms for one in expressions(term)]
         if unknown := sorted(frozenset[str]().union(*map(symbols, read)) - names):

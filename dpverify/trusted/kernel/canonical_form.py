@@ -19,7 +19,7 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 from dpverify.trusted.kernel.errors import CertificateError, ExprError
 from dpverify.trusted.kernel.expr import Expr, Num, format_expr, parse
 from dpverify.trusted.kernel.fitting import require_fitting
-from dpverify.trusted.kernel.model import KINDS, LEFT_OUT, Claim, Mechanism, OnLine, Part, kind_of, once, repeated
+from dpverify.trusted.kernel.model import KINDS, LEFT_OUT, Claim, Mechanism, OnLine, Part, RecordSummand, kind_of, once, repeated
 
 TIGHT: Final = "tight"
 _ALWAYS: Final = ("mechanism", "mechanism_name", "name", "epsilon", "delta", "sensitivity", "query", "domains")
@@ -73,10 +73,9 @@ def write(value: Any) -> Any:
     if isinstance(value, Part):
         own, times = once(value) if value == Part(value.mechanism) else (value, Num(Fraction(1)))
         return {f.name: write(getattr(own, f.name)) for f in fields(Part) if f.name != "sums" or own.sums} | {"times": format_expr(times)}
-    if isinstance(value, Mechanism):
-        held = [f.name for f in fields(value) if f.name not in LEFT_OUT or getattr(value, f.name)]
-        return {"kind": kind_of(value), **{name: write(getattr(value, name)) for name in held}}
-    return {f.name: write(getattr(value, f.name)) for f in fields(value)}
+    left_out = LEFT_OUT if isinstance(value, Mechanism | RecordSummand) else ()
+    held = {f.name: write(getattr(value, f.name)) for f in fields(value) if f.name not in left_out or getattr(value, f.name)}
+    return {"kind": kind_of(value), **held} if isinstance(value, Mechanism) else held
 
 
 @cache

@@ -271,10 +271,14 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class RecordSummand:
-    """A number that each record adds where all of one of the lists of comparisons in `where` hold; an empty list holds of all records."""
+    """A number that each record adds where all of one of the lists of comparisons in `where` hold; an empty list holds of all records.
+
+    also: what it adds to the same number besides, each where its own comparisons hold.
+    """
 
     value: Expr
     where: tuple[tuple[Guard, ...], ...] = ((),)
+    also: tuple[RecordSummand, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -641,9 +645,9 @@ def parts_of(mechanism: Mechanism) -> tuple[Part, ...]:
 
 LEFT_OUT: Final = (
     "matrix", "coefficients", "order", "atoms", "transform", "covariance", "shape", "interval", "places", "count",
-    "differences", "hull", "between", "whole_answers", "ties", "weights", "added",
+    "differences", "hull", "between", "whole_answers", "ties", "weights", "added", "also",
 )  # fmt: skip
-"""The fields of mechanisms that the canonical form leaves out where they are empty."""
+"""The fields of mechanisms, and of sums over records, that the canonical form leaves out where they are empty."""
 
 VARIABLES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "radial": {"profile": ("r",)},

@@ -95,7 +95,13 @@ class _Curved(Exception):
 
 def expressions(term: RecordSummand) -> tuple[Expr, ...]:
     """All that is read of a record."""
-    return (term.value, *(guard.left for together in term.where for guard in together))
+    beside = (one for other in term.also for one in expressions(other))
+    return (term.value, *(guard.left for together in term.where for guard in together), *beside)
+
+
+def _values(term: RecordSummand) -> tuple[Expr, ...]:
+    """The numbers of which some are added up."""
+    return (term.value, *(value for other in term.also for value in _values(other)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +193,7 @@ def added(every: tuple[RecordSums, ...]) -> Added:
     cells = _first(terms, every[0].record)
     hull, seen, near = dict[Vector, None](), dict[Vector, Record](), dict[Vector, Record]()
     bounded = listed = True
-    whole = [_is_whole_by_form(term.value, dict(every[0].record)) for term in terms]
+    whole = [all(_is_whole_by_form(value, dict(every[0].record)) for value in _values(term)) for term in terms]
     broken, looked = [False] * len(terms), 0
     while cells:
         cell = cells.pop()
@@ -370,6 +376,19 @@ def _plus(*forms: Form) -> dict[str, Fraction]:
 
 def _resolved(term: RecordSummand, cell: Cell) -> Form | Ends:
     """What a record of a cell adds: a linear form, or ends between which it is. Raises _Turn."""
+    found = _alone(term, cell)
+    for other in term.also:
+        more = _resolved(other, cell)
+        if not isinstance(found, tuple) and not isinstance(more, tuple):
+            found = _plus(found, more)
+            continue
+        ends = [form if isinstance(form, tuple) else _extremes(form, cell) for form in (found, more)]
+        found = _total([low for low, _ in ends]), _total([high for _, high in ends])
+    return found
+
+
+def _alone(term: RecordSummand, cell: Cell) -> Form | Ends:
+    """What it adds without what stands beside. Raises _Turn."""
     try:
         counted = any(all(_holds(_linear(guard.left, cell), cell, guard.strict) for guard in every) for every in term.where)
     except _Curved:

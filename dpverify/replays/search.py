@@ -1,0 +1,225 @@
+"""Replays of a pipeline on many pairs of neighbours, and the smallest pair that breaks the contract."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import inspect
+import json
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final
+
+from hypothesis import HealthCheck, Phase, given, reject, settings
+from hypothesis import seed as seeded
+from hypothesis import strategies as st
+from hypothesis.errors import Flaky, Unsatisfiable
+
+from dpverify.errors import SpecError
+from dpverify.replays.adapters import ADAPTERS, owned
+from dpverify.replays.calls import Breach, Call, Stopped, Trace, compare, exact
+from dpverify.replays.neighbours import Inputs
+from dpverify.replays.noise import Draw, Noise, Session, Unlikely
+
+MOST_TRACES: Final = 1_000
+OFFSETS: Final = st.one_of(st.just(0), st.integers(-4, 4), st.sampled_from([10, -10, 100, -100, 10**4, -(10**4), 10**7, -(10**7)]))
+
+
+class _Broken(Exception):
+    """That a pair breaks the contract."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What replays found.
+
+    breach: with the smallest pair that shows it, the configuration of the pipeline, and both runs; None where nothing breaks the contract.
+    traces: each list of calls that occurred, with how often; forks: whether one configuration has several. replays: how many pairs were
+    looked at. raised: how many pairs ended in the same exception, the last of which is error. seconds: how long it took, of which `after`
+    from the first breach to the smallest.
+    """
+
+    breach: Breach | None
+    pair: tuple[Any, Any] | None
+    config: Mapping[str, Any]
+    runs: tuple[Trace, Trace] | None
+    traces: Mapping[str, int]
+    forks: bool
+    replays: int
+    raised: int
+    error: BaseException | None
+    seconds: float
+    after: float
+
+
+@dataclass
+class _Searching:
+    pipeline: Callable[..., Any]
+    inputs: Inputs | st.SearchStrategy[Any]
+    config: st.SearchStrategy[Mapping[str, Any]]
+    sensitivity: Any
+    tolerance: Fraction
+    patch: Sequence[str]
+    seconds: float
+    best: tuple[tuple[int, int], Breach, tuple[Any, Any], Mapping[str, Any], tuple[Trace, Trace]] | None = None
+    first: float = 0.0
+    traces: Counter[str] = field(default_factory=Counter)
+    by_config: dict[str, str] = field(default_factory=dict)
+    forks: bool = False
+    replays: int = 0
+    raised: int = 0
+    error: BaseException | None = None
+
+    def one(self, data: Any) -> None:
+        """Replay one pair. Raises _Broken."""
+        if self.best is not None and time.perf_counter() - self.first > self.seconds:
+            return
+        pair = self.inputs.pair(data.draw) if isinstance(self.inputs, Inputs) else tuple(data.draw(self.inputs))
+        config, public = data.draw(self.config), data.draw(st.integers(0, 9))
+
+        def choose(kind: str, value: Any, call: Call) -> Any:
+            return chosen(data.draw, kind, value)
+
+        try:
+            first = self.run(pair[0], config, Session(choose, None, self.sensitivity), public)
+            second = self.run(pair[1], config, Session(choose, first, self.sensitivity), public)
+        except Unlikely:
+            reject()
+        self.replays += 1
+        breach = compare(first, second, self.tolerance)
+        if breach is None:
+            self.raised += first.error is not None
+            self.error = first.error or self.error
+            if len(self.traces) < MOST_TRACES:
+                made = signature(first.calls)
+                self.traces[made] += 1
+                self.forks |= self.by_config.setdefault(repr(config), made) != made
+            return
+        with contextlib.suppress(Unlikely):
+            again = self.run(pair[0], config, Session(choose, first, self.sensitivity), public)
+            changed = compare(first, again, Fraction(0))
+            if changed is not None and changed.kind != "value" and first.breach is None:
+                why = "Something is kept from run to run, or random without a seed"
+                said = f"the same input twice, with the same outputs: {changed.said}. {why}"
+                breach = Breach("not repeatable", said, changed.place)
+        if self.best is None:
+            self.first = time.perf_counter()
+        weight = (_rows(pair[0]) + _rows(pair[1]), len(repr((pair, config))))
+        if self.best is None or weight < self.best[0]:
+            self.best = (weight, breach, pair, config, (first, second))
+        raise _Broken
+
+    def run(self, given_data: Any, config: Mapping[str, Any], session: Session, public: int) -> Trace:
+        """Run the pipeline on a copy of its data."""
+        trace, extra = session.trace, {"noise": Noise(session)} if takes_noise(self.pipeline) else {}
+        data = copy.deepcopy(given_data)
+        with owned(session, public, self.patch):
+            try:
+                trace.output = settled(self.pipeline(data, **copy.deepcopy(dict(config)), **extra))
+            except Stopped:
+                pass
+            except Exception as error:
+                trace.error = error
+        return trace
+
+
+def search(
+    pipeline: Callable[..., Any],
+    inputs: Inputs | st.SearchStrategy[Any],
+    config: st.SearchStrategy[Mapping[str, Any]],
+    *,
+    sensitivity: Any,
+    tolerance: Fraction,
+    patch: Sequence[str],
+    tries: int,
+    seed: int,
+    seconds: float,
+) -> Found:
+    """Replay a pipeline on `tries` pairs; after the first breach, look for a smaller one for so many seconds. Raises SpecError."""
+    if unknown := [name for name in patch if name not in ADAPTERS]:
+        raise SpecError(f"patch: {unknown[0]!r:.40} is none of {', '.join(ADAPTERS)}.")
+    if not patch and not takes_noise(pipeline):
+        raise SpecError(
+            f"the pipeline has no parameter noise, and patch names no library whose noise it calls: one of {', '.join(ADAPTERS)}."
+        )
+    state = _Searching(pipeline, inputs, config, sensitivity, tolerance, tuple(patch), seconds)
+
+    @seeded(seed)
+    @settings(
+        max_examples=tries, deadline=None, database=None, phases=(Phase.generate, Phase.shrink), report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck), print_blob=False,
+    )  # fmt: skip
+    @given(st.data())
+    def replayed(data: Any) -> None:
+        state.one(data)
+
+    started = time.perf_counter()
+    with contextlib.suppress(_Broken, Flaky, Unsatisfiable):
+        replayed()
+    ended = time.perf_counter()
+    breach, pair, settings_, runs = (None, None, {}, None) if state.best is None else state.best[1:]
+    after = ended - state.first if state.best is not None else 0.0
+    return Found(
+        breach, pair, settings_, runs, dict(state.traces), state.forks, state.replays, state.raised, state.error, ended - started, after
+    )
+
+
+def chosen(draw: Callable[[st.SearchStrategy[Any]], Any], kind: str, value: Any) -> Any:
+    """An output of a primitive, as the test chooses it."""
+    if kind == "index":
+        return draw(st.integers(0, value - 1)) if value else 0
+    if kind == "truth":
+        return draw(st.booleans())
+    if kind == "keys":
+        counts, threshold = value
+        told = {key: draw(st.sampled_from([None, 0, 1, 10])) for key in sorted(counts, key=repr)}
+        return {key: _at_least(threshold, over) for key, over in told.items() if over is not None}
+    near = exact(value)
+    middle = 0 if near is None else round(near)
+    offset = draw(OFFSETS)
+    if kind == "number" and abs(middle) < 2**40:
+        offset += draw(st.sampled_from([0, 0, 0.5, 0.123456789]))  # what rounds answers is to be seen
+    return middle + offset if kind == "integer" else float(middle + offset) if abs(middle) < 2**1000 else middle + offset
+
+
+def _at_least(threshold: Any, over: int) -> int:
+    least: int = math.ceil(threshold)
+    return least + over
+
+
+def takes_noise(pipeline: Callable[..., Any]) -> bool:
+    """Whether a pipeline has a parameter for the noise."""
+    try:
+        given_names = inspect.signature(pipeline).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(one.name == "noise" or one.kind is inspect.Parameter.VAR_KEYWORD for one in given_names)
+
+
+def settled(output: Any) -> Any:
+    """A result with everything in it that is still to come: iterators as lists, noise by itself as numbers."""
+    if isinstance(output, Draw):
+        return output.resolved()
+    if isinstance(output, Iterator):
+        return [settled(one) for one in output]
+    if type(output) is dict:
+        return {key: settled(value) for key, value in output.items()}
+    return type(output)(map(settled, output)) if type(output) in (list, tuple) else output
+
+
+def signature(calls: Sequence[Call]) -> str:
+    """The mechanisms of a run, each with its sensitivity and the number of its answers, in an order of their own."""
+    used = [call for call in calls if call.growing or any(value is not None for value in call.values) or not call.values]
+    counted = [1 if "noise" in call.mechanism or "beta" in call.mechanism else len(call.values) for call in used]
+    told = ([call.mechanism, str(call.sensitivity), call.norm, count] for call, count in zip(used, counted, strict=True))
+    return json.dumps(sorted(json.dumps(one, sort_keys=True) for one in told))
+
+
+def _rows(data: Any) -> int:
+    if isinstance(data, dict):
+        return max(map(len, data.values()), default=0)
+    return len(data) if hasattr(data, "__len__") else 1

@@ -1,0 +1,431 @@
+"""Queries in SQL as sums over records, held against what databases answer (theory#sums-over-records)."""
+
+import random
+import sqlite3
+from contextlib import closing
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+pytest.importorskip("sqlglot")
+
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+import dpverify as dp
+from dpverify.catalogue import read_spec
+from dpverify.catalogue.records import read_query
+from dpverify.catalogue.sql import DIALECTS
+from dpverify.catalogue.toml import Fault
+from dpverify.errors import SpecError
+from dpverify.trusted.kernel.expr import num, parse
+from dpverify.trusted.kernel.model import L1, LINF, Claim, Radial
+from dpverify.trusted.sensitivity.record_sums import persons_of, read_as
+
+NUMBERS = (None, -2, -1, 0, 1, 2)
+TEXTS = (None, "a", "b", "c")
+HOLDS = {"x": "integer in [-2, 2]", "y": "integer in [-2, 2]", "d": "text"}
+ROWS = tuple(product(NUMBERS, NUMBERS, TEXTS))
+CREATE = "CREATE TABLE t (who INTEGER, x INTEGER, y INTEGER, d VARCHAR)"
+
+
+def sensitivity(query, norm, adjacency):
+    """How far a person moves the answers at most, as it is derived."""
+    sums = read_query(query).under(adjacency, {}, ())
+    return Fraction(
+        read_as(Claim(Radial(parse("exp(-r)"), norm, num(len(sums.terms)), num(1)), None, sums=sums), "apart").sensitivity.value
+    )
+
+
+def shown(query, adjacency):
+    """How far a person is known to move them, in l1 and in the maximum norm, and whether that is all."""
+    added = persons_of((read_query(query).under(adjacency, {}, ()),))
+    seen = [tuple(map(Fraction, v)) for v in added.seen]
+    pairs = product(seen, seen) if adjacency == "replace" else ((one, (0,) * len(one)) for one in seen)
+    found = [moves(*pair) for pair in pairs] or [{"l1": 0, "linf": 0}]
+    return {norm: max(apart[norm] for apart in found) for norm in ("l1", "linf")}, set(added.hull) <= set(added.seen)
+
+
+class Sqlite:
+    dialect, least, greatest = "sqlite", "MIN", "MAX"
+
+    def __init__(self):
+        self.base = sqlite3.connect(":memory:")
+        self.base.execute(CREATE)
+
+    def answers(self, rows, sql):
+        self.base.execute("DELETE FROM t")
+        self.base.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows)
+        return self.base.execute(sql).fetchall()
+
+    def close(self):
+        self.base.close()
+
+
+class Duckdb(Sqlite):
+    dialect, least, greatest = "duckdb", "LEAST", "GREATEST"
+
+    def __init__(self):
+        self.base = pytest.importorskip("duckdb").connect(":memory:")
+        self.base.execute(CREATE)
+
+    def answers(self, rows, sql):
+        self.base.execute("DELETE FROM t")
+        if rows:
+            values = ", ".join("(" + ", ".join("NULL" if x is None else repr(x) for x in row) + ")" for row in rows)
+            self.base.execute(f"INSERT INTO t VALUES {values}")
+        return self.base.execute(sql).fetchall()
+
+
+# -- what is asked ------------------------------------------------------------------------------------------------------
+
+LEAVES = st.sampled_from(["x", "y", "1", "2", "0", "-1", "NULL"])
+COMPARED = st.sampled_from(["<", "<=", ">", ">=", "=", "<>"])
+
+
+def conditions(values):
+    simple = st.one_of(
+        st.tuples(values, COMPARED, values).map(" ".join),
+        st.sampled_from(
+            ["d = 'a'", "d <> 'b'", "d IN ('a', 'c')", "d NOT IN ('a')", "d IS NULL", "x IS NOT NULL", "COALESCE(d, 'b') = 'b'"]
+        ),
+        st.tuples(values, values, values).map(lambda v: f"{v[0]} BETWEEN {v[1]} AND {v[2]}"),
+    )
+    return st.one_of(
+        simple,
+        simple.map(lambda c: f"NOT ({c})"),
+        st.tuples(simple, st.sampled_from(["AND", "OR"]), simple).map(lambda c: f"({c[0]}) {c[1]} ({c[2]})"),
+    )
+
+
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.tuples(st.sampled_from(["{least}", "{greatest}"]), inner, inner).map(lambda v: f"{v[0]}({v[1]}, {v[2]})"),
+        st.tuples(inner, st.sampled_from("+-"), inner).map(lambda v: f"({' '.join(v)})"),
+        inner.map(lambda v: f"ABS({v})"),
+        inner.map(lambda v: f"2 * {v}"),
+        st.tuples(inner, inner).map(lambda v: f"COALESCE({v[0]}, {v[1]})"),
+        st.tuples(inner, inner).map(lambda v: f"NULLIF({v[0]}, {v[1]})"),
+        st.tuples(conditions(inner), inner, inner).map(lambda v: f"CASE WHEN {v[0]} THEN {v[1]} ELSE {v[2]} END"),
+        st.tuples(inner, inner).map(lambda v: f"CASE {v[0]} WHEN 1 THEN {v[1]} WHEN 2 THEN 2 END"),
+    ),
+    max_leaves=4,
+)  # fmt: skip
+CASTED = VALUES.map(lambda value: f"SUM({value} + 0)")
+AGGREGATES = st.one_of(
+    CASTED,
+    CASTED,
+    st.just("COUNT(*)"),
+    VALUES.map(lambda v: f"COUNT({v})"),
+    conditions(LEAVES).map(lambda c: f"COUNT(*) FILTER (WHERE {c})"),
+)
+FROM = st.sampled_from(["t", "t AS s", "(SELECT x, y, d, who FROM t WHERE x <> 0) s", "(SELECT y AS x, x + 1 AS y, d FROM t) s"])
+NOT_NULL = st.sampled_from([(), (), ("x",), ("x", "y", "d")])
+SELECTS = st.tuples(st.lists(AGGREGATES, min_size=1, max_size=2, unique=True), FROM, st.none() | conditions(VALUES), st.booleans())
+
+
+def asked(select, engine):
+    aggregates, source, where, grouped = select
+    aggregates = ", ".join(aggregates).format(least=engine.least, greatest=engine.greatest)
+    where = "" if where is None else " WHERE " + where.format(least=engine.least, greatest=engine.greatest)
+    key, group = ("d, ", " GROUP BY d") if grouped else ("", "")
+    return f"SELECT {key}{aggregates} FROM {source}{where}{group}"
+
+
+def vector(found, sql, width):
+    """The answer by group, 0 where there is no row to add up."""
+    held = [tuple(x or 0 for x in row) for row in found]
+    if "GROUP BY" not in sql:
+        return held[0]
+    by_key = {row[0]: tuple(x or 0 for x in row[1:]) for row in found}
+    return tuple(x for key in ("a", "b") for x in by_key.get(key, (0,) * (width // 2)))
+
+
+def moves(before, after):
+    apart = [abs(Fraction(a) - Fraction(b)) for a, b in zip(before, after, strict=True)]
+    return {"l1": sum(apart), "linf": max(apart)}
+
+
+def held_against(engine, select, not_null, rows, adjacency, seed, tries):
+    """By definition: no neighbours are further apart than is derived, and some are as far where everything is seen."""
+    sql = asked(select, engine)
+    try:
+        query = dp.query_sql(sql, rows_per_person=rows, record=HOLDS, keys={"d": ["a", "b"]}, not_null=not_null, dialect=engine.dialect)
+    except SpecError as error:
+        assert "has more than 64 cases" in str(error)  # NULL in every place
+        return
+    try:
+        read_query(query)
+    except Fault as fault:
+        assert "more than 256 cases" in str(fault)
+        return
+    width = len(query["sum"])
+    possible = [row for row in ROWS if not any(value is None and name in not_null for name, value in zip("xyd", row, strict=True))]
+    derived = {"l1": sensitivity(query, L1, adjacency), "linf": sensitivity(query, LINF, adjacency)}
+    draw = random.Random(seed)
+    others = [(0, *draw.choice(possible)) for _ in range(draw.randrange(4))]
+
+    def answer(mine):
+        return vector(engine.answers([*others, *((1, *row) for row in mine)], sql), sql, width)
+
+    persons = [[row] * rows for row in possible] + [[draw.choice(possible) for _ in range(rows)] for _ in range(10)]
+    if rows > 1:
+        persons += [[draw.choice(possible) for _ in range(draw.randrange(rows))] for _ in range(5)] + [[]]
+    persons = persons if tries is None else draw.sample(persons, tries)
+    answers = list(dict.fromkeys(map(answer, persons)))  # of all that one person may have
+    pairs = product(answers, answers) if adjacency == "replace" else ((answer([]), one) for one in answers)
+    found = [moves(*pair) for pair in pairs]
+    for norm, most in derived.items():
+        assert all(apart[norm] <= most for apart in found), (sql, norm, most)
+    if tries is None:
+        least, exact = shown(query, adjacency)
+        for norm, most in derived.items():
+            reached = max(apart[norm] for apart in found)
+            assert reached == most if exact else least[norm] <= reached, (sql, norm, most, least)
+        event("exact" if exact else "enclosed")
+
+
+ENGINE = Sqlite()
+
+
+@given(SELECTS, NOT_NULL, st.integers(1, 3), st.sampled_from(["add-remove", "replace"]), st.integers(0, 99))
+def test_sqlite_moves_by_what_is_derived_and_by_no_less(select, not_null, rows, adjacency, seed):
+    held_against(ENGINE, select, not_null, rows, adjacency, seed, None)
+
+
+@given(SELECTS, NOT_NULL, st.integers(1, 3), st.sampled_from(["add-remove", "replace"]), st.integers(0, 99))
+def test_duckdb_moves_by_no_more_than_is_derived(select, not_null, rows, adjacency, seed):
+    with closing(Duckdb()) as engine:
+        held_against(engine, select, not_null, rows, adjacency, seed, 12)
+
+
+# -- joins and distinct values, by hand -----------------------------------------------------------------------------------
+
+
+def database(people=(), visits=()):
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE people (uid INTEGER, age INTEGER)")
+    base.execute("CREATE TABLE visits (uid INTEGER, cost INTEGER)")
+    base.executemany("INSERT INTO people VALUES (?, ?)", people)
+    base.executemany("INSERT INTO visits VALUES (?, ?)", visits)
+    return base
+
+
+JOINED = "SELECT SUM(MIN(MAX(v.cost, 0), 3)), COUNT(p.age) FROM visits v {join} people p ON v.uid = p.uid WHERE v.cost > -5"
+
+
+@pytest.mark.parametrize("join", ["JOIN", "LEFT JOIN"])
+@pytest.mark.parametrize(("rows", "most"), [(1, 1), (2, 1), (1, 2), (2, 2)])
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+def test_a_join_moves_by_what_its_bound_allows(join, rows, most, adjacency):
+    """All people that a row may find, all visits that one may have: the database answers, and no pair is further apart than is derived."""
+    sql = JOINED.format(join=join)
+    query = dp.query_sql(sql, rows_per_person=rows, joins={"people": most}, dialect="sqlite")
+    tables = [[], [(1, 30)], [(1, None)], [(1, 30)] * most]
+    visits = [(1, cost) for cost in (None, -6, -1, 2, 9)] + [(None, 9), (7, 9)]
+    mine = [combination for size in range(rows + 1) for combination in product(visits, repeat=size) if size == rows or rows > 1]
+    greatest = {"l1": 0, "linf": 0}
+    for people in tables:
+        with closing(database(people)) as base:
+            answers = []
+            for one in mine:
+                base.execute("DELETE FROM visits")
+                base.executemany("INSERT INTO visits VALUES (?, ?)", one)
+                answers.append(tuple(x or 0 for x in base.execute(sql).fetchone()))
+        for before, after in product(answers, answers) if adjacency == "replace" else (((0, 0), one) for one in answers):
+            greatest = {norm: max(far, moves(before, after)[norm]) for norm, far in greatest.items()}
+    assert greatest == {"l1": sensitivity(query, L1, adjacency), "linf": sensitivity(query, LINF, adjacency)}
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@pytest.mark.parametrize(("counted", "person"), [("uid", "uid"), ("cost", "")])
+def test_distinct_values_move_by_no_more_than_rows_and_people_by_one(rows, adjacency, counted, person):
+    sql = f"SELECT COUNT(DISTINCT {counted}) FROM visits"
+    derived = sensitivity(dp.query_sql(sql, rows_per_person=rows, person=person, dialect="sqlite"), L1, adjacency)
+    others = [(uid, cost) for uid in (1, 2) for cost in (10, 11)]
+    mine = [[(7, cost) for cost in costs] for size in range(rows + 1) for costs in product((10, 20, 21, 22, None), repeat=size)]
+    mine = [one for one in mine if (len(one) == rows if rows == 1 else True)]
+    if counted == "cost":  # which values others have is theirs
+        mine += [[(7, cost) for cost in costs] for costs in product((10, 11), repeat=rows)]
+    found = []
+    for one in mine:
+        with closing(database(visits=[*others, *one])) as base:
+            found.append(base.execute(sql).fetchone()[0])
+    with closing(database(visits=others)) as base:
+        before = base.execute(sql).fetchone()[0]
+    pairs = product(found, found) if adjacency == "replace" else ((before, one) for one in found)
+    assert max(abs(a - b) for a, b in pairs) == derived
+
+
+def test_a_mean_is_two_sums():
+    query = dp.query_sql("SELECT AVG(LEAST(GREATEST(pay, 5), 6)) FROM t WHERE pay > 2")
+    assert query.answers == ("SUM(LEAST(GREATEST(pay, 5), 6))", "COUNT(LEAST(GREATEST(pay, 5), 6))") and query.averages == ((0, 1),)
+    assert (
+        sensitivity(query, L1, "add-remove") == 7 and sensitivity(query, L1, "replace") == 7
+    )  # 6 and 1; and whoever earns nothing is not there
+
+
+def test_what_is_not_clipped_is_refuted_with_two_tables():
+    query = dp.query_sql("SELECT SUM(pay) FROM t")
+    answer = dp.verify(dp.laplace(1), query=query, adjacency="replace", epsilon=1000)
+    assert answer.verdict == "REFUTED" and "and in the other table" in answer.witness["tables"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "more", "truth"),
+    [
+        ("SELECT SUM(LEAST(GREATEST(pay, 0), 100000)) FROM t WHERE age >= 18", {"rows_per_person": 3}, 300000),
+        ("SELECT dept, COUNT(*) FROM t GROUP BY dept", {"keys": {"dept": ["a", "b"]}}, 1),
+        ("SELECT g, COUNT(*) FROM t GROUP BY 1", {"record": {"g": "integer in [1, 3]"}, "rows_per_person": 2}, 2),
+        ("SELECT active, COUNT(*) FROM t GROUP BY active", {"record": {"active": "boolean"}}, 1),
+        (
+            "SELECT CASE WHEN a > 1 THEN 'high' ELSE 'low' END AS band, COUNT(*) FROM t GROUP BY band",
+            {"keys": {"band": ["low", "high"]}},
+            1,
+        ),
+        ("SELECT SUM(LEAST(GREATEST(pay / 1000, 0), 5)) FROM t", {}, 5),
+        ("WITH s AS (SELECT CASE WHEN a > 0 THEN 2 ELSE -3 END AS b FROM t) SELECT SUM(b) FROM s", {}, 3),
+        ("SELECT SUM(CAST(a > 3 AS INTEGER)) FROM t", {}, 1),
+        ("SELECT COUNT(x) FROM t WHERE x IS NULL", {}, 0),  # a NULL is not counted
+        ("SELECT SUM(LEAST(GREATEST(pay, 5), 6)) FROM t", {}, 6),  # and GREATEST of it is 5 here
+        ("SELECT SUM(FLOOR(LEAST(GREATEST(pay, 0), 7)/2)) FROM t", {}, 3),
+    ],
+)
+def test_sensitivities_that_are_known(sql, more, truth):
+    assert sensitivity(dp.query_sql(sql, **more), L1, "add-remove") == truth
+
+
+def test_null_among_arguments_is_what_the_dialect_says():
+    sql = "SELECT SUM(LEAST(GREATEST(pay, 5), 6)) FROM t"
+    known = {"not_null": ["pay"]}
+    assert sensitivity(dp.query_sql(sql, **known), L1, "replace") == 1
+    assert sensitivity(dp.query_sql(sql), L1, "replace") == 1  # NULL counts as 5
+    sqlite = sql.replace("LEAST", "MIN").replace("GREATEST", "MAX")
+    assert sensitivity(dp.query_sql(sqlite, dialect="sqlite"), L1, "replace") == 6  # and is not there
+
+
+# -- what is refused ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("SELECT MAX(x) FROM t", "a maximum is no sum"),
+        ("SELECT SUM(DISTINCT x) FROM t", "DISTINCT compares rows"),
+        ("SELECT x FROM t", "would tell single rows"),
+        ("SELECT COUNT(*), x FROM t", "line 1, column 18: x: it would tell single rows"),
+        ("SELECT COUNT(*) FROM t HAVING COUNT(*) > 10", "HAVING tells by the true count"),
+        ("SELECT COUNT(*) FROM t LIMIT 1", "LIMIT keeps"),
+        ("SELECT dept, COUNT(*) FROM t GROUP BY dept", "noisy_keys"),
+        ("SELECT dept, COUNT(*) FROM t GROUP BY ROLLUP (dept)", "in several groups"),
+        ("SELECT COUNT(t.*) FROM t", "all columns at once"),
+        ("SELECT SUM(b) FROM (SELECT x AS a, a + 1 AS b FROM t)", "name of an expression"),
+        ("WITH s(b) AS (SELECT x FROM t) SELECT SUM(b) FROM s", "get other names"),
+        ("SELECT SUM(x) FROM (SELECT * REPLACE (1000 * x AS x) FROM t)", "left out or changed"),
+        ("WITH s AS (SELECT x FROM t) SELECT SUM(s.x) FROM s JOIN s AS r ON s.x = r.x", "no table"),
+        ("SELECT COUNT(*) FROM t TABLESAMPLE 10%", "FROM is no table|no place"),
+        ("SELECT COUNT(*) FROM t, u", "only JOIN and LEFT JOIN|without ON|how many rows"),
+        ("SELECT COUNT(*) FROM t JOIN u ON t.a = u.a", "joins = \\{ u = 1 \\}"),
+        ("SELECT COUNT(*) FROM t a JOIN t b ON a.x = b.x", "joined with itself"),
+        ("SELECT COUNT(*) FROM t FULL JOIN u ON t.a = u.a", "only JOIN and LEFT JOIN"),
+        ("SELECT COUNT(*) FROM t WHERE x LIKE 'a%'", "LIKE is not known"),
+        ("SELECT COUNT(*) FROM t WHERE x IN (SELECT y FROM u)", "not known"),
+        ("SELECT COUNT(*) FROM t WHERE EXISTS (SELECT 1 FROM u)", "not known"),
+        ("SELECT SUM(x / y) FROM t", "by a number other than 0"),
+        ("SELECT SUM(x / 0) FROM t", "by a number other than 0"),
+        ("SELECT SUM(ROW_NUMBER() OVER ()) FROM t", "not known"),
+        ("SELECT SUM(x) OVER () FROM t", "window"),
+        ("SELECT SUM(s) FROM (SELECT SUM(x) AS s FROM t GROUP BY y)", "mixes rows"),
+        ("SELECT SUM(x) FROM (SELECT x FROM t LIMIT 3)", "LIMIT keeps"),
+        ("SELECT SUM(x) FROM (SELECT DISTINCT x FROM t)", "DISTINCT compares"),
+        ("SELECT SUM(x) FROM (SELECT x FROM t UNION ALL SELECT x FROM t)", "no single SELECT"),
+        ("SELECT COUNT(*) FROM t; DROP TABLE t", "no single SELECT"),
+        ("DELETE FROM t", "no single SELECT"),
+        ("SELECT COUNT(*) FROM t UNION SELECT 1", "no single SELECT"),
+        ("SELECT COUNT(* FROM t", "line 1, column"),
+        ("SELECT SUM(CAST(x AS INTEGER)) FROM t", "may change the value"),
+        ("SELECT SUM(RANDOM()) FROM t", "not known"),
+        ("SELECT COUNT(*) FROM t WHERE d = 'a' AND d > 3", "mixes a number and a text|and a number is wanted"),
+        ("SELECT COUNT(*) FROM t WHERE d < 'a'", "by = and <> alone"),
+        ("SELECT COUNT(DISTINCT x) FROM t WHERE x > 3", "nothing else of the query reads it"),
+        ("SELECT 1 FROM t", "no aggregate"),
+        ("SELECT COUNT(*)", "has no FROM"),
+    ],
+)  # fmt: skip
+def test_what_is_no_sum_is_refused(sql, why):
+    with pytest.raises(SpecError, match=why):
+        dp.query_sql(sql)
+
+
+@pytest.mark.parametrize("source", ["t", "(SELECT x AS y, x FROM t) s"])
+def test_texts_that_a_database_may_read_as_one_number_are_refused(source):
+    """'3' and '3.0' are one number, so that a condition on both may hold."""
+    sql = f"SELECT SUM(CASE WHEN {'y' if 's' in source else 'x'} = '3' AND x = '3.0' THEN 1000 ELSE 1 END) FROM {source}"
+    with pytest.raises(SpecError, match=r"may be a number.*record = \{ x = .text. \}"):
+        dp.query_sql(sql)
+    assert sensitivity(dp.query_sql(sql, record={"x": "text"}), L1, "add-remove") == 1
+
+
+def test_a_column_may_be_called_as_what_stands_beside_another():
+    query = dp.query_sql("SELECT COUNT(x), SUM(LEAST(GREATEST(x_null, 0), 7)) FROM t")
+    assert sensitivity(query, L1, "add-remove") == 8
+
+
+def test_all_that_is_wrong_is_told_at_once():
+    with pytest.raises(SpecError) as told:
+        dp.query_sql("SELECT MAX(x),\n  y\nFROM t WHERE name LIKE 'a%' LIMIT 3")
+    assert len(told.value.faults) == 4 and any(fault.startswith("line 2, column 3: y") for fault in told.value.faults)
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"rows_per_person": 0}, "rows is no integer"),
+        ({"rows_per_person": True}, "rows is no integer"),
+        ({"record": {"x": "tall"}}, "record has x"),
+        ({"keys": {"x": []}}, "keys is no table"),
+        ({"keys": {"x": [1, "a"]}}, "keys is no table"),
+        ({"keys": {"x": [1, 1]}}, "twice"),
+        ({"joins": {"u": 0}}, "joins is no table"),
+        ({"dialect": "mysql"}, "none of duckdb"),
+        ({"not_null": [3]}, "not_null is no list"),
+    ],
+)
+def test_what_is_said_of_the_data_has_a_form(more, why):
+    with pytest.raises(SpecError, match=why):
+        dp.query_sql("SELECT COUNT(*) FROM t", **more)
+
+
+FILE = """
+[mechanism]
+kind = "builtin"
+name = "laplace"
+scale = 50000
+[[claim]]
+adjacency = "add-remove"
+epsilon = 6
+query = {query}
+"""
+
+
+def test_a_claim_file_may_say_it_in_sql(tmp_path):
+    path = tmp_path / "pay.toml"
+    path.write_text(
+        FILE.replace("{query}", '{ sql = "SELECT SUM(LEAST(GREATEST(pay, 0), 100000)) FROM t", rows = 3, record = { pay = "real" } }')
+    )
+    [answer] = dp.verify(path)
+    assert answer.verdict == "PROVED" and answer.epsilon.upper == 6
+    path.write_text(FILE.replace("{query}", '{ sql = "SELECT MAX(pay), pay FROM t", limit = 3 }'))
+    with pytest.raises(SpecError, match=r"unknown key .limit."):
+        read_spec(path)
+    path.write_text(FILE.replace("{query}", '{ sql = "SELECT MAX(pay), pay FROM t" }'))
+    with pytest.raises(SpecError, match=r"maximum is no sum.*single rows"):
+        read_spec(path)
+
+
+def test_every_dialect_is_read():
+    for dialect in DIALECTS:
+        assert dp.query_sql("SELECT COUNT(*) FROM t", dialect=dialect)["sum"] == ["1"]
