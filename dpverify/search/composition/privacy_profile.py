@@ -28,6 +28,7 @@ from dpverify.search.numeric import number, vectorised
 from dpverify.search.processes import norms as processes
 from dpverify.search.selection import curves as selection_delta
 from dpverify.search.selection import every_word, noisy_keys, stream_gaussians, words_of_streams
+from dpverify.search.selection import votes as noisy_votes
 from dpverify.trusted.combinators import at_pair, candidates, neighbours, one_pair
 from dpverify.trusted.combinators import sums as summands
 from dpverify.trusted.combinators.runs import Run, grouped, leaf, merged, reach
@@ -51,6 +52,7 @@ from dpverify.trusted.kernel.model import (
     Guarantee,
     Noise,
     NoisyKeys,
+    NoisyVotes,
     Parallel,
     Part,
     Product,
@@ -610,6 +612,9 @@ def _single(run: Run, target: Target) -> Plan:
         if not certainly_le(run.factor, ONE):
             return _group(run, target)
         return noisy_keys.plan(run, target.epsilon, target.delta or target.guess, lambda noises: _plan(noises, target))
+    if isinstance(mechanism, NoisyVotes):
+        digits = min(max(target.digits // 5, _GRID_DIGITS[0]), _GRID_DIGITS[-1])
+        return noisy_votes.plan(run, target.epsilon, target.delta or target.guess, digits)
     if isinstance(mechanism, SmoothSensitivity):
         if not certainly_le(run.factor, ONE):
             return _group(run, target)

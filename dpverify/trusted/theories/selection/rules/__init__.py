@@ -35,6 +35,8 @@ def _mechanisms(name: str) -> Theorem | None:
             from dpverify.trusted.theories.selection.rules import told_words as found
         case "two-candidates":
             from dpverify.trusted.theories.selection.rules import two_candidates as found
+        case "votes-epsilon":
+            from dpverify.trusted.theories.selection.rules import votes_epsilon as found
         case "worst-output":
             from dpverify.trusted.theories.selection.rules import worst_output as found
         case "worst-run":
@@ -67,6 +69,8 @@ def _curves(name: str) -> Theorem | None:
             from dpverify.trusted.theories.selection.rules import greatest_noise as found
         case "noisy-keys":
             from dpverify.trusted.theories.selection.rules import noisy_keys as found
+        case "noisy-votes":
+            from dpverify.trusted.theories.selection.rules import noisy_votes as found
         case "selection-event":
             from dpverify.trusted.theories.selection.rules import selection_event as found
         case "told-sums":
