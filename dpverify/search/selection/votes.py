@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from typing import Any, Final
 
+import numpy as np
 from flint import arb
 
 from dpverify.search.composition import loss_distribution as losses
@@ -36,35 +38,56 @@ def propose(_: Claim, digits: int) -> list[dict[str, Any]]:
 def plan(run: Run, epsilon: float | None, delta: float, digits: int) -> Plan:
     """The curve, sharp at an epsilon, or where it passes a delta."""
     sigma, lists = votes.read(run.part.mechanism)
-    ordered, single = sorted(lists), lists.total() == 1
+    times = [lists[each] for each in sorted(lists)]
     with precision(_BITS):
-        answers = [votes.Answer(sigma, each) for each in ordered]
-        worst = [_worst_mean(answer) for answer in answers]
-        if single:
-            at = _passes(answers[0].at_most(), delta) if epsilon is None else epsilon
-            return {"rule": rule.NAME, "moves": [_worst_at(answers[0], at)]}
-        found: Plan = {"rule": rule.NAME, "moves": worst}
-        pairs, times = [answer.at_most() for answer in answers], [lists[each] for each in ordered]
-        lowers = [answer.at(move) if answer.moves else pair for answer, move, pair in zip(answers, worst, pairs, strict=True)]
-        for key, way in (("grid", pairs), ("reverse", [pair.reversed for pair in pairs])):
-            below = lowers if key == "grid" else [pair.reversed for pair in lowers]
-            found[key] = losses.propose(way, times, epsilon, None if epsilon is not None else delta, digits, _MOST_CELLS, None, below)
+        answers = [votes.Answer(sigma, each) for each in sorted(lists)]
+        pairs = [answer.at_most() for answer in answers]
+        if lists.total() == 1:
+            at = rational(Fraction(_passes(pairs[0], delta) if epsilon is None else epsilon))
+            return {"rule": rule.NAME, "moves": [_worst(answers[0], lambda pair: pair.forward(at), lambda pair: pair.backward(at))]}
+        found: Plan = {"rule": rule.NAME, "moves": [[0, 0] for _ in answers]}
+        for place, key in enumerate(("grid", "reverse")):
+            losing = [[_Loss(met, place) for met in answer.met()] for answer in answers]
+            order = _order(losing, times, epsilon, delta)
+            for told, every in zip(found["moves"], losing, strict=True):
+                told[place] = max(range(len(every)), key=lambda i: every[i].cumulant(order)) if every else 0
+            lowers = [rule.curve(answer, told).lower for answer, told in zip(answers, found["moves"], strict=True)]
+            ways = [[pair if place == 0 else pair.reversed for pair in some] for some in (pairs, [pair for pair in lowers if pair])]
+            found[key] = losses.propose(ways[0], times, epsilon, None if epsilon is not None else delta, digits, _MOST_CELLS, None, ways[1])
             with suppress(DpverifyError):  # without, the lower bound is less sharp
-                found[key] = losses.touching(below, found[key])
+                found[key] = losses.touching(ways[1], found[key])
     return found
 
 
-def _worst_mean(answer: votes.Answer) -> int:
-    """The neighbour of the greatest mean loss, in the worse order: what counts where many lists are told."""
-    means = [max(float((sum((sign * (p if sign > 0 else q) * (p / q).log() for p, q in met), arb(0))).mid()) for sign in (1, -1)) for met in answer.met()]
-    return max(range(len(means)), key=lambda i: means[i]) if means else 0
+def _worst(answer: votes.Answer, *heights: Callable[[Pair], arb]) -> list[int]:
+    """The neighbour of each greatest height."""
+    every = [answer.at(move) for move in range(len(answer.moves))]
+    return [max(range(len(every)), key=lambda i: float(height(every[i]).mid())) if every else 0 for height in heights]
 
 
-def _worst_at(answer: votes.Answer, epsilon: float) -> int:
-    """The neighbour of the greatest divergence at an epsilon."""
-    at = rational(Fraction(epsilon))
-    heights: Sequence[arb] = [answer.at(move).worst(at) for move in range(len(answer.moves))]
-    return max(range(len(heights)), key=lambda i: heights[i].mid()) if heights else 0
+class _Loss:
+    """What is lost at a neighbour in one order, in floats."""
+
+    def __init__(self, met: votes.Met, place: int) -> None:
+        both = [(p, q)[::-1] if place else (p, q) for p, q in met]
+        self._masses, self._losses = ([float(x.mid()) for x in some] for some in ([q for _, q in both], [(p / q).log() for p, q in both]))
+
+    def cumulant(self, order: float) -> float:
+        """(a - 1) D_a at an order."""
+        top = max(order * loss for loss in self._losses)
+        return top + math.log(sum(mass * math.exp(order * loss - top) for mass, loss in zip(self._masses, self._losses, strict=True)))
+
+
+def _order(losing: Sequence[Sequence[_Loss]], times: Sequence[int], epsilon: float | None, delta: float) -> float:
+    """The order of the divergence that tells the most of delta at an epsilon, or of epsilon at a delta."""
+
+    def total(order: float) -> float:
+        return sum(count * max((one.cumulant(order) for one in every), default=0.0) for count, every in zip(times, losing, strict=True))
+
+    orders = [1 + 2.0**k for k in np.arange(-4, 16, 0.25)]
+    if epsilon is not None:
+        return min(orders, key=lambda order: total(order) - (order - 1) * epsilon)
+    return min(orders, key=lambda order: (total(order) - math.log(delta)) / (order - 1))
 
 
 def _passes(pair: Pair, delta: float) -> float:

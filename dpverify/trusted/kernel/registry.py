@@ -15,13 +15,13 @@ _OF_THE_MECHANISM: Final[Names] = {
     "composition": "combination joint-moves",
     "finite": "exponential-general finite-table kary-response kernel-box kernel-point",
     "selection": "alignment every-word log-concave-noisy-max log-concave-threshold selection-moduli survival told-words "
-    "two-candidates votes-epsilon worst-output worst-run worst-words",
+    "two-candidates worst-output worst-run worst-words",
 }
 _OF_THE_CLAIM: Final[Names] = {
     "additive": "cosets",
     "composition": "closed-epsilon closed-profile least-noise one-sided privacy-profile stated-epsilon",
     "processes": "cameron-martin elliptical-process-unbounded evaluations-epsilon orthogonal-laws",
-    "selection": "each-noise selection-event-at",
+    "selection": "each-noise selection-event-at votes-epsilon",
     "spaces": "cell-response density-mechanism given-mechanism grid-packing half-spaces near-dual near-table net-mechanism noise-near "
     "weighted-packing",
     "utility": "far-noise far-outputs",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import product
 from operator import mul, truediv
@@ -16,7 +16,7 @@ from dpverify.trusted.facts.pairs import Pair, Profile
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import Expr
-from dpverify.trusted.kernel.model import Mechanism, NoisyVotes
+from dpverify.trusted.kernel.model import ONE_SIDED, REVERSE, Mechanism, NoisyVotes
 from dpverify.trusted.order.enclosed import integer
 from dpverify.trusted.numbers.each_precision import per_precision
 from dpverify.trusted.theories.curves.steps import Steps, steps_of
@@ -25,6 +25,9 @@ RULE: Final = "noisy-votes"
 MOST_NODES: Final = 20_000
 MOST_WORK: Final = 20_000_000
 """Values at nodes that are multiplied for the neighbours of one list of votes."""
+
+ORDERS: Final[Mapping[str, tuple[int, ...]]] = {"": (1, -1), ONE_SIDED: (1,), REVERSE: (-1,)}
+"""By the order that a claim is about: the signs of the losses, 1 for those of the database with the votes against its neighbours."""
 
 Votes = tuple[int, ...]
 Move = tuple[int, int]

@@ -27,7 +27,7 @@ from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.errors import Rejected, certify
 from dpverify.trusted.kernel.fact import Parameters, Premises
-from dpverify.trusted.kernel.model import ONE_SIDED, REVERSE, Claim
+from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.language.rationals import read_fraction
 from dpverify.trusted.theories.divergences.asked import above, below, bound, measure_of
 from dpverify.trusted.theories.divergences.orders import most_over_orders, read_cuts
@@ -80,14 +80,11 @@ def orders_of(claim: Claim) -> list[Lists]:
     """What is told on the database against its neighbours', and the other way round, where the claim is not about one order."""
     sigma, lists = votes.read(claim.mechanism)
     known = [(times, votes.Answer(sigma, each).met()) for each, times in sorted(lists.items())]
-    sides = {ONE_SIDED: (1,), REVERSE: (-1,)}.get(claim.order, (1, -1))
-    return [
-        [(times, [_told(i, met, side) for i, met in enumerate(every)]) for times, every in known] for side in sides
-    ]
+    return [[(times, [_told(i, met, sign) for i, met in enumerate(every)]) for times, every in known] for sign in votes.ORDERS[claim.order]]
 
 
-def _told(number: int, met: votes.Met, side: int) -> Told:
-    return Told((0, number), (), False, False, tuple((p, q) if side > 0 else (q, p) for p, q in met))
+def _told(number: int, met: votes.Met, sign: int) -> Told:
+    return Told((0, number), (), False, False, tuple((p, q) if sign > 0 else (q, p) for p, q in met))
 
 
 def _witness(order: Fraction) -> dict[str, Any]:

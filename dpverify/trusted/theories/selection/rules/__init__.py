@@ -35,8 +35,6 @@ def _mechanisms(name: str) -> Theorem | None:
             from dpverify.trusted.theories.selection.rules import told_words as found
         case "two-candidates":
             from dpverify.trusted.theories.selection.rules import two_candidates as found
-        case "votes-epsilon":
-            from dpverify.trusted.theories.selection.rules import votes_epsilon as found
         case "worst-output":
             from dpverify.trusted.theories.selection.rules import worst_output as found
         case "worst-run":
@@ -53,6 +51,8 @@ def _claims(name: str) -> Theorem | None:
             from dpverify.trusted.theories.selection.rules import each_noise as found
         case "selection-event-at":
             from dpverify.trusted.theories.selection.rules import selection_event_at as found
+        case "votes-epsilon":
+            from dpverify.trusted.theories.selection.rules import votes_epsilon as found
     return found
 
 

@@ -34,12 +34,11 @@ def check(claim: Claim, evidence: Parameters) -> Bound:
     side, claim, _ = sided(claim, evidence, NAME)
     require(not claim.domains, Rejected(NAME, "the parameters", "it wants a value for each"))
     sigma, lists = votes.read(claim.mechanism)
-    orders = [arb(0), arb(0)]
-    for each, times in lists.items():
-        losses = [(p / q).log() for met in votes.Answer(sigma, each).met() for p, q in met]
-        orders = [total + times * reduce(arb.max, (s * x for x in losses), arb(0)) for total, s in zip(orders, (1, -1), strict=True)]
-    most = finite(orders[0].max(orders[1]))
+    losses = [(times, [(p / q).log() for met in votes.Answer(sigma, each).met() for p, q in met]) for each, times in lists.items()]
+    most = arb(0)
+    for sign in votes.ORDERS[claim.order]:
+        most = most.max(sum((times * reduce(arb.max, (sign * x for x in every), arb(0)) for times, every in losses), arb(0)))
     if side == "upper":
-        return Bound("upper", num(exact(most.upper())))
+        return Bound("upper", num(exact(finite(most).upper())))
     says = {"pair": {"says": "one-database"}, "loss": most.str(20)}
-    return Bound("lower", num(max(num(0).value, exact(most.lower()))), witness=says)
+    return Bound("lower", num(max(num(0).value, exact(finite(most).lower()))), witness=says, ordered=True)
