@@ -214,7 +214,7 @@ LEAVES: Final[Mapping[str, Leaf]] = {
     "noisy-max-gumbel": Leaf(NoisyMax(Translation(parse("exp(-z/2 - exp(-z/2))")), num(3)), ONE, slow=True),
     "noisy-keys": Leaf(NoisyKeys(laplace(2), num(25), num(2)), ONE, quick=True),
     "noisy-keys-alone": Leaf(NoisyKeys(integers("exp(-abs(z)/2)"), num(20), report="keys"), ONE),
-    "noisy-votes": Leaf(NoisyVotes(num(4), matrix("9 4 1")), quick=True),
+    "noisy-votes": Leaf(NoisyVotes(num(4), matrix("9 4 1"))),
     "noisy-votes-two": Leaf(NoisyVotes(num(8), matrix("9 4 1", "6 6 2")), slow=True),
     "smooth": Leaf(SmoothSensitivity(laplace(4), parse("1/40")), ONE),
     "smooth-t": Leaf(SmoothSensitivity(Radial(parse("(1 + r**2/3)**(-2)"), L2, num(1), num(4)), parse("1/10")), ONE, quick=True),

@@ -26,6 +26,7 @@ from dpverify.samplers.processes import evaluations
 from dpverify.samplers.walked import Walking, require_walked, walking
 from dpverify.trusted.kernel.expr import ONE, Num, Sym, call, mul, num, power
 from dpverify.trusted.kernel.model import (
+    L2,
     AboveThreshold,
     BestOf,
     Claim,

@@ -251,7 +251,11 @@ def _read_votes(value: Any) -> Matrix:
 
 VOTES: Final = fields.Field(
     "votes",
-    fields.Value(_read_votes, {"type": "array", "minItems": 1, "items": {"anyOf": [fields.ROWS.schema["items"], {"type": ["number", "string"]}]}}, exact=False),
+    fields.Value(
+        _read_votes,
+        {"type": "array", "minItems": 1, "items": {"anyOf": [fields.ROWS.schema["items"], fields.NUMBER.schema]}},
+        exact=False,
+    ),
     "How many votes each candidate has on the one database that the claim is about: one list, or a list for each answer, of integers of at "
     "least 0.",
     examples=([[250, 30, 12], [140, 141, 11]],),

@@ -8,7 +8,6 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any, Final
 
-import numpy as np
 from flint import arb
 
 from dpverify.search.composition import loss_distribution as losses
@@ -70,21 +69,21 @@ class _Loss:
 
     def __init__(self, met: votes.Met, place: int) -> None:
         both = [(p, q)[::-1] if place else (p, q) for p, q in met]
-        self._masses, self._losses = ([float(x.mid()) for x in some] for some in ([q for _, q in both], [(p / q).log() for p, q in both]))
+        self._seen = [(float(q.mid()), float((p / q).log().mid())) for p, q in both if float(q.mid()) > 0]
 
     def cumulant(self, order: float) -> float:
         """(a - 1) D_a at an order."""
-        top = max(order * loss for loss in self._losses)
-        return top + math.log(sum(mass * math.exp(order * loss - top) for mass, loss in zip(self._masses, self._losses, strict=True)))
+        top = max(order * loss for _, loss in self._seen)
+        return top + math.log(sum(mass * math.exp(order * loss - top) for mass, loss in self._seen))
 
 
 def _order(losing: Sequence[Sequence[_Loss]], times: Sequence[int], epsilon: float | None, delta: float) -> float:
     """The order of the divergence that tells the most of delta at an epsilon, or of epsilon at a delta."""
+    orders: list[float] = [1 + 2.0 ** (k / 4) for k in range(-16, 64)]
 
     def total(order: float) -> float:
         return sum(count * max((one.cumulant(order) for one in every), default=0.0) for count, every in zip(times, losing, strict=True))
 
-    orders = [1 + 2.0**k for k in np.arange(-4, 16, 0.25)]
     if epsilon is not None:
         return min(orders, key=lambda order: total(order) - (order - 1) * epsilon)
     return min(orders, key=lambda order: (total(order) - math.log(delta)) / (order - 1))

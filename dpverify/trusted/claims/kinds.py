@@ -62,7 +62,16 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Faults:
         from dpverify.trusted.claims.selections import of_selection
 
         yield from of_selection(mechanism)
-    elif isinstance(mechanism, model.SmoothSensitivity):
+    elif isinstance(mechanism, model.OfRecords):
+        yield from _of_records(mechanism, domains)
+    elif isinstance(mechanism, model.Combinator):
+        yield from _of_combinator(mechanism, domains)
+    if any(isinstance(part.mechanism, model.NoisyVotes) for part in model.parts_of(mechanism)):
+        yield "noisy_votes: what is proved of one database is no guarantee, which a part has. Give all its lists of votes at once."
+
+
+def _of_records(mechanism: model.OfRecords, domains: Mapping[str, Domain]) -> Faults:
+    if isinstance(mechanism, model.SmoothSensitivity):
         noise = mechanism.noise
         if model.on_integers(noise) or getattr(noise, "dimension", ONE) != ONE or getattr(noise, "norm", model.L1).kind != "lp":
             yield "noise: a scale that depends on the data wants noise on the line, in an lp norm, and not on the integers."
@@ -70,10 +79,6 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Faults:
         yield from _of_strategy(mechanism, domains)
     elif isinstance(mechanism, model.NoisyVotes):
         yield from _of_votes(mechanism)
-    elif isinstance(mechanism, model.Combinator):
-        yield from _of_combinator(mechanism, domains)
-    if any(isinstance(part.mechanism, model.NoisyVotes) for part in model.parts_of(mechanism)):
-        yield "noisy_votes: what is proved of one database is no guarantee, which a part has. Give all its lists of votes at once."
 
 
 def _of_votes(mechanism: model.NoisyVotes) -> Iterator[str]:

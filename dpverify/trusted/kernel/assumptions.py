@@ -28,7 +28,9 @@ SAMPLED: Final = "each record is in one group, and each step of the group takes 
 
 WITHIN: Final = "neighbours' answers differ by at most the sensitivity times the smaller scale, the logarithms of their scales by the bound"
 REACHED: Final = "neighbours occur with all answers and scales that the sensitivity and the bound of the scale allow, in either order"
-ONE_DATABASE: Final = "the votes are those of one database, and what is said is of it alone: it is private itself, for other votes have other numbers"
+ONE_DATABASE: Final = (
+    "the votes are those of one database, and what is said is of it alone: it is private itself, for other votes have other numbers"
+)
 ANY_VOTER: Final = "whichever vote is changed in one list, a vote of the same voter may be any in the others"
 
 SIDES: Final[tuple[Side, ...]] = ("upper", "lower")

@@ -17,8 +17,8 @@ from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import Expr
 from dpverify.trusted.kernel.model import ONE_SIDED, REVERSE, Mechanism, NoisyVotes
-from dpverify.trusted.order.enclosed import integer
 from dpverify.trusted.numbers.each_precision import per_precision
+from dpverify.trusted.order.enclosed import integer
 from dpverify.trusted.theories.curves.steps import Steps, steps_of
 
 RULE: Final = "noisy-votes"

@@ -1,9 +1,9 @@
 """Who has the most votes with Gaussian noise, on one database, in other measures: sums over lists of what the worst neighbour has in each.
 
 Theorem: For several lists of votes the Renyi divergence of an order, in one order of the two databases, is the sum over the lists of the
-greatest over the neighbours of each list. rho in zCDP is the supremum of that over the order of the divergence: at order 1 it is the sum K of
-the greatest mean losses; up to order b at most K, or the greatest sum of (mean + (b - 1) V/2)/b, V the greatest variance of the loss under
-the laws between; between two further orders a chord of its convex (a - 1) D_a bounds it, and from order A on the greatest loss over A.
+greatest over the neighbours of each list. rho in zCDP is the supremum of that over the order of the divergence: at order 1 it is the sum K
+of the greatest mean losses; up to order b at most K, or the greatest sum of (mean + (b - 1) V/2)/b, V the greatest variance of the loss
+under the laws between; between two further orders a chord of its convex (a - 1) D_a bounds it, and from order A the greatest loss over A.
 
 Checked:
 - the probabilities, by sums over equally spaced points with a proved remainder
