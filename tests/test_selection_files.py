@@ -66,6 +66,23 @@ def test_a_file_that_cannot_be_meant_is_refused_with_the_way_out(read, mechanism
         read(mechanism, claim)
 
 
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        LARGEST + 'neighbours = "hull"\nhull = [[1, -1]]',
+        LARGEST + 'neighbours = "hull"\nhull = [1, -1]',
+        LARGEST + 'neighbours = "hull"',
+        'kind = "exponential"\nbeta = 1\ncandidates = 2\nweights = [1, -2]',
+        'kind = "exponential"\nbeta = 1\ncandidates = 3\nweights = [1, 2]',
+        'kind = "exponential"\nbeta = 1\nscores = [[1, 2]]\nweights = [1, -2]',
+    ],
+)
+def test_one_fault_is_told_once(read, mechanism):
+    with pytest.raises(SpecError) as raised:
+        read(mechanism, "" if "scores" in mechanism else "sensitivity = 1")
+    assert len(str(raised.value).splitlines()) == 1
+
+
 def test_between_bounds_the_sensitivity_is_their_length_where_none_is_stated(read):
     assert read(LARGEST + 'bounds = [1, "5/2"]', "").sensitivity == parse("3/2")
     assert read(LARGEST + 'bounds = [1, "5/2"]').sensitivity == ONE

@@ -174,7 +174,7 @@ def test_claims_next_to_the_value():
 )
 def test_what_are_no_votes_of_one_database_means_nothing(mechanism, why):
     with pytest.raises(CertificateError, match=why):
-        check(pack(Claim(mechanism, ONE, num(Fraction(1, 2))), 128, "UNKNOWN", [Line("noisy-votes", (), {"moves": [[0, 0]]}, (), 128)]))
+        check(pack(Claim(mechanism, ONE, num(Fraction(1, 2))), 128, "UNKNOWN", [Line("noisy-votes", (), {"moves": [0]}, (), 128)]))
 
 
 TWO = of((9, 4, 1), (7, 6, 0))
@@ -183,12 +183,11 @@ TWO = of((9, 4, 1), (7, 6, 0))
 @pytest.mark.parametrize(
     ("mechanism", "parameters", "why"),
     [
-        (of((9, 4, 1)), {"moves": []}, "two numbers for each"),
-        (of((9, 4, 1)), {"moves": [[0]]}, "two numbers for each"),
-        (of((9, 4, 1)), {"moves": [[0, 6]]}, "from 0 to 5"),
-        (of((9, 4, 1)), {"moves": [[0, True]]}, "moves"),
-        (TWO, {"moves": [[0, 0], [0, 0]]}, "grid"),
-        (of((10**9, 0)), {"moves": [[0, 0]]}, "too far apart"),
+        (of((9, 4, 1)), {"moves": []}, "one number for each"),
+        (of((9, 4, 1)), {"moves": [6]}, "from 0 to 5"),
+        (of((9, 4, 1)), {"moves": [True]}, "moves"),
+        (TWO, {"moves": [0, 0]}, "grid"),
+        (of((10**9, 0)), {"moves": [0]}, "too far apart"),
     ],
     ids=str,
 )

@@ -69,18 +69,23 @@ def _noisy_max(_: Kind, table: Fields, values: Values) -> NoisyMax | None:
     _word(table, "report", report, REPORTS[NoisyMax])
     _word(table, "neighbours", values["neighbours"], TOGETHER[NoisyMax])
     hull, candidates = values["hull"] or (), values["candidates"]
-    if (values["neighbours"] == "hull") != table.has("hull"):
+    neighbours, unread = values["neighbours"], table.has("hull") and not hull
+    if (neighbours == "hull") != table.has("hull"):
+        unread = True
         table.fault('neighbours = "hull" and hull = [[...]], the points of whose hull the differences of answers are, go together.')
     for row in hull:
         if candidates is not None and candidates != num(len(row)):
             said = f"hull: a row of {len(row)} numbers for {shorten(candidates)} candidates."
             table.fault(f"{said} Give each candidate its own, and their number.")
+            unread = True
             break
     if report == "value" and values["ties"]:
         table.fault("ties: the greatest noisy answer is the same whichever it is of. Leave it out.")
     if values["noise"] is None or values["candidates"] is None:
         return None
-    return NoisyMax(values["noise"], candidates, values["neighbours"], report, values["bounds"], values["ties"], hull)
+    if unread:  # what else is wrong is told of any neighbours
+        neighbours, hull = "all", ()
+    return NoisyMax(values["noise"], candidates, neighbours, report, values["bounds"], values["ties"], hull)
 
 
 NOISY_MAX = Kind(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
 from typing import Any, Final
@@ -34,34 +34,47 @@ def propose(_: Claim, digits: int) -> list[dict[str, Any]]:
     return [{"rule": pure.NAME, "evidence": {"side": side}, "prec": bits} for side in ("upper", "lower")]
 
 
-def plan(run: Run, epsilon: float | None, delta: float, digits: int) -> Plan:
-    """The curve, sharp at an epsilon, or where it passes a delta."""
+def plan(run: Run, epsilon: float | None, delta: float, digits: int, order: str = "") -> Plan:
+    """The curve, sharp at an epsilon, or where it passes a delta. order: of the neighbours, where one alone is asked about."""
     sigma, lists = votes.read(run.part.mechanism)
-    times = [lists[each] for each in sorted(lists)]
+    times, places = [lists[each] for each in sorted(lists)], [int(sign < 0) for sign in votes.ORDERS[order]]
     with precision(_BITS):
         answers = [votes.Answer(sigma, each) for each in sorted(lists)]
         pairs = [answer.at_most() for answer in answers]
         if lists.total() == 1:
-            at = rational(Fraction(_passes(pairs[0], delta) if epsilon is None else epsilon))
-            return {"rule": rule.NAME, "moves": [_worst(answers[0], lambda pair: pair.forward(at), lambda pair: pair.backward(at))]}
-        found: Plan = {"rule": rule.NAME, "moves": [[0, 0] for _ in answers]}
-        for place, key in enumerate(("grid", "reverse")):
-            losing = [[_Loss(met, place) for met in answer.met()] for answer in answers]
-            order = _order(losing, times, epsilon, delta)
-            for told, every in zip(found["moves"], losing, strict=True):
-                told[place] = max(range(len(every)), key=lambda i: every[i].cumulant(order)) if every else 0
-            lowers = [rule.curve(answer, told).lower for answer, told in zip(answers, found["moves"], strict=True)]
-            ways = [[pair if place == 0 else pair.reversed for pair in some] for some in (pairs, [pair for pair in lowers if pair])]
-            found[key] = losses.propose(ways[0], times, epsilon, None if epsilon is not None else delta, digits, _MOST_CELLS, None, ways[1])
+            asked = (pairs[0].one_way, pairs[0].reversed.one_way)[places[0]] if order else pairs[0]
+            at = rational(Fraction(_passes(asked, delta) if epsilon is None else epsilon))
+            return {"rule": rule.NAME, "moves": [_worst(answers[0], at, places)]}
+        losing = [[[_Loss(met, place) for met in answer.met()] for answer in answers] for place in places]
+        moves = _worst_of_all(losing, times, epsilon, delta)
+        found: Plan = {"rule": rule.NAME, "moves": moves}
+        lowers = [rule.curve(answer, move).lower or pair for answer, move, pair in zip(answers, moves, pairs, strict=True)]
+        for key in ("grid", "reverse"):
+            found[key] = losses.propose(pairs, times, epsilon, None if epsilon is not None else delta, digits, _MOST_CELLS, None, lowers)
             with suppress(DpverifyError):  # without, the lower bound is less sharp
-                found[key] = losses.touching(ways[1], found[key])
+                found[key] = losses.touching(lowers, found[key])
+            pairs, lowers = ([pair.reversed for pair in some] for some in (pairs, lowers))
     return found
 
 
-def _worst(answer: votes.Answer, *heights: Callable[[Pair], arb]) -> list[int]:
-    """The neighbour of each greatest height."""
+def _worst(answer: votes.Answer, at: arb, places: Sequence[int]) -> int:
+    """The neighbour of the greatest divergence at an epsilon, in some of the orders."""
     every = [answer.at(move) for move in range(len(answer.moves))]
-    return [max(range(len(every)), key=lambda i: float(height(every[i]).mid())) if every else 0 for height in heights]
+    heights = [max(float((pair.forward, pair.backward)[place](at).mid()) for place in places) for pair in every]
+    return max(range(len(every)), key=lambda i: heights[i]) if every else 0
+
+
+def _worst_of_all(
+    orders: Sequence[Sequence[Sequence[_Loss]]], times: Sequence[int], epsilon: float | None, delta: float
+) -> list[int]:  # fmt: skip
+    """The neighbour in each list that counts the most where all are told, in the worse of some orders."""
+
+    def height(losing: Sequence[Sequence[_Loss]]) -> float:
+        return _total(losing, times, _order(losing, times, epsilon, delta))
+
+    losing = max(orders, key=height)
+    at = _order(losing, times, epsilon, delta)
+    return [max(range(len(every)), key=lambda i: every[i].cumulant(at)) if every else 0 for every in losing]
 
 
 class _Loss:
@@ -77,16 +90,17 @@ class _Loss:
         return top + math.log(sum(mass * math.exp(order * loss - top) for mass, loss in self._seen))
 
 
+def _total(losing: Sequence[Sequence[_Loss]], times: Sequence[int], order: float) -> float:
+    """(a - 1) D_a of all lists, each at its worst neighbour."""
+    return sum(count * max((one.cumulant(order) for one in every), default=0.0) for count, every in zip(times, losing, strict=True))
+
+
 def _order(losing: Sequence[Sequence[_Loss]], times: Sequence[int], epsilon: float | None, delta: float) -> float:
     """The order of the divergence that tells the most of delta at an epsilon, or of epsilon at a delta."""
     orders: list[float] = [1 + 2.0 ** (k / 4) for k in range(-16, 64)]
-
-    def total(order: float) -> float:
-        return sum(count * max((one.cumulant(order) for one in every), default=0.0) for count, every in zip(times, losing, strict=True))
-
     if epsilon is not None:
-        return min(orders, key=lambda order: total(order) - (order - 1) * epsilon)
-    return min(orders, key=lambda order: (total(order) - math.log(delta)) / (order - 1))
+        return min(orders, key=lambda order: _total(losing, times, order) - (order - 1) * epsilon)
+    return min(orders, key=lambda order: (_total(losing, times, order) - math.log(delta)) / (order - 1))
 
 
 def _passes(pair: Pair, delta: float) -> float:

@@ -19,7 +19,7 @@ from typing import Final
 
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts import settled
-from dpverify.trusted.facts.pairs import Curve, Pair
+from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
 from dpverify.trusted.kernel.expr import ONE
 from dpverify.trusted.kernel.fact import Parameters, Premises
@@ -34,15 +34,15 @@ ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each ot
 def infer(run: Run, parameters: Parameters, _: Premises) -> Curve:
     """The curve of one run, the database with the votes first. Raises Rejected, Undecided, CertificateError.
 
-    parameters: "moves", of each different list the numbers of the two neighbours that the lower bound is at, in this order and in the
-    other; of several lists "grid", and "reverse", the grid of the other order.
+    parameters: "moves", of each different list the number of the neighbour that the lower bound is at; of several lists "grid", and
+    "reverse", the grid of the other order.
     """
     if run.factor != ONE or run.mapped:
         raise Rejected(NAME, "the part", "its neighbours are those of one database")
     sigma, lists = votes.read(run.part.mechanism)
     told = parameters["moves"]
     if not isinstance(told, list) or len(told) != len(lists):
-        raise CertificateError(f"{NAME}: 'moves' are not two numbers for each different list.")
+        raise CertificateError(f"{NAME}: 'moves' are not one number for each different list.")
     curves = [curve(votes.Answer(sigma, each), move) for each, move in zip(sorted(lists), told, strict=True)]
     if lists.total() == 1:
         return settled.single(run, curves[0])
@@ -51,11 +51,8 @@ def infer(run: Run, parameters: Parameters, _: Premises) -> Curve:
     return settled.single(run, found)
 
 
-def curve(answer: votes.Answer, told: object) -> Curve:
-    """Of one list. Raises CertificateError for neighbours that are none."""
-    if not answer.moves:
-        return Curve(nothing := answer.at_most(), nothing, (NAME,), ASSUMED)
-    if not isinstance(told, list) or len(told) != len(votes.ORDERS[""]):
-        raise CertificateError(f"{NAME}: 'moves' are not two numbers for each different list.")
-    first, other = (answer.at(to_whole(move, "moves", NAME, 0, len(answer.moves) - 1)) for move in told)
-    return Curve(answer.at_most(), Pair(first.forward, other.backward, rests=first.rests), (NAME,), ASSUMED)
+def curve(answer: votes.Answer, move: object) -> Curve:
+    """Of one list, from below at one neighbour in both orders. Raises CertificateError for a neighbour that is none."""
+    upper = answer.at_most()
+    lower = answer.at(to_whole(move, "moves", NAME, 0, len(answer.moves) - 1)) if answer.moves else upper
+    return Curve(upper, lower, (NAME,), ASSUMED)
