@@ -24,6 +24,9 @@ from dpverify.trusted.theories.selection.rules import votes_epsilon as pure
 _BITS: Final = 64
 _GUARD: Final = 64
 _ROUNDS: Final = 40
+_SWEEPS: Final = 2
+_MOST_ENUMERATED: Final = 2_000
+"""Outputs of all lists together that are looked at one by one."""
 _MOST_CELLS: Final = 1500
 """Cells of the grid of one list."""
 
@@ -69,25 +72,50 @@ def _worst_of_all(
 ) -> list[int]:  # fmt: skip
     """The neighbour in each list that counts the most where all are told, in the worse of some orders."""
 
-    def height(losing: Sequence[Sequence[_Loss]]) -> float:
-        return _total(losing, times, _order(losing, times, epsilon, delta))
+    found = []
+    for losing in orders:
+        at = _order(losing, times, epsilon, delta)
+        moves = [max(range(len(every)), key=lambda i: every[i].cumulant(at)) if every else 0 for every in losing]
+        total = _total(losing, times, at)
+        found.append(((total - math.log(delta)) / (at - 1) if epsilon is None else total - (at - 1) * epsilon, moves, losing))
+    sizes = (max((len(one.seen) for one in every), default=1) ** count for every, count in zip(orders[0], times, strict=True))
+    if epsilon is not None and math.prod(sizes) <= _MOST_ENUMERATED:
+        return max(_climbed(losing, times, moves, epsilon) for _, moves, losing in found)[1]
+    return max(found, key=lambda one: one[0])[1]
 
-    losing = max(orders, key=height)
-    at = _order(losing, times, epsilon, delta)
-    return [max(range(len(every)), key=lambda i: every[i].cumulant(at)) if every else 0 for every in losing]
+
+def _climbed(losing: Sequence[Sequence[_Loss]], times: Sequence[int], moves: list[int], epsilon: float) -> tuple[float, list[int]]:
+    """The delta at an epsilon where each list in turn has the neighbour that is worst beside those of the others, and these."""
+
+    def delta(chosen: Sequence[int]) -> float:
+        outcomes = [(0.0, 1.0)]
+        for every, count, move in zip(losing, times, chosen, strict=True):
+            for _ in range(count if every else 0):
+                outcomes = [(loss + more, mass * share) for loss, mass in outcomes for share, more in every[move].seen]
+        return sum(mass * max(math.exp(loss) - math.exp(epsilon), 0.0) for loss, mass in outcomes)
+
+    best = delta(moves), list(moves)
+    for _ in range(_SWEEPS):
+        for place, every in enumerate(losing):
+            for move in range(len(every)):
+                tried = [*best[1][:place], move, *best[1][place + 1 :]]
+                best = max(best, (delta(tried), tried))
+    return best
 
 
 class _Loss:
-    """What is lost at a neighbour in one order, in floats."""
+    """What is lost at a neighbour in one order, in floats: for each output how probable it is on the second database, and its loss."""
+
+    __slots__ = ("seen",)
 
     def __init__(self, met: votes.Met, place: int) -> None:
         both = [(p, q)[::-1] if place else (p, q) for p, q in met]
-        self._seen = [(float(q.mid()), float((p / q).log().mid())) for p, q in both if float(q.mid()) > 0]
+        self.seen = [(float(q.mid()), float((p / q).log().mid())) for p, q in both if float(q.mid()) > 0]
 
     def cumulant(self, order: float) -> float:
         """(a - 1) D_a at an order."""
-        top = max(order * loss for _, loss in self._seen)
-        return top + math.log(sum(mass * math.exp(order * loss - top) for mass, loss in self._seen))
+        top = max(order * loss for _, loss in self.seen)
+        return top + math.log(sum(mass * math.exp(order * loss - top) for mass, loss in self.seen))
 
 
 def _total(losing: Sequence[Sequence[_Loss]], times: Sequence[int], order: float) -> float:
