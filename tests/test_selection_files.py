@@ -55,6 +55,10 @@ def read(tmp_path):
         ('kind = "exponential"\nbeta = 1\ncandidates = 3\nweights = [1, 2]', "sensitivity = 1", "weights: 2 of them for 3 candidates"),
         ('kind = "exponential"\nbeta = 1\ncandidates = 2\nweights = [1, -2]', "sensitivity = 1", "weights: -2 is not positive"),
         ('kind = "exponential"\nbeta = 1\nscores = [[1, 2]]\nweights = [1, 2, 3]', "", "weights: 3 of them for 2 outputs"),
+        ('kind = "compose"\nparts = [{ kind = "noisy_votes", votes = [3, 1], sigma = 4 }]', "", "no guarantee, which a part has"),
+        ('kind = "noisy_votes"\nvotes = [3, 1]\nsigma = 4', "sensitivity = 2", "Leave sensitivity out"),
+        ('kind = "noisy_votes"\nvotes = [[3, 1], [2, 1, 1]]\nsigma = 4', "", "as many numbers"),
+        ('kind = "noisy_votes"\nvotes = [3, -1]\nsigma = 4', "", "no integer of at least 0"),
         (LARGEST + 'neighbours = "hull"', "sensitivity = 1", "go together"),
         (LARGEST + "hull = [[1, -1, 0]]", "sensitivity = 1", "go together"),
         (LARGEST + 'neighbours = "hull"\nhull = [[1, -1]]', "sensitivity = 1", "a row of 2 numbers for"),
@@ -64,6 +68,23 @@ def read(tmp_path):
 def test_a_file_that_cannot_be_meant_is_refused_with_the_way_out(read, mechanism, claim, why):
     with pytest.raises(SpecError, match=why):
         read(mechanism, claim)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        LARGEST + 'neighbours = "hull"\nhull = [[1, -1]]',
+        LARGEST + 'neighbours = "hull"\nhull = [1, -1]',
+        LARGEST + 'neighbours = "hull"',
+        'kind = "exponential"\nbeta = 1\ncandidates = 2\nweights = [1, -2]',
+        'kind = "exponential"\nbeta = 1\ncandidates = 3\nweights = [1, 2]',
+        'kind = "exponential"\nbeta = 1\nscores = [[1, 2]]\nweights = [1, -2]',
+    ],
+)
+def test_one_fault_is_told_once(read, mechanism):
+    with pytest.raises(SpecError) as raised:
+        read(mechanism, "" if "scores" in mechanism else "sensitivity = 1")
+    assert len(str(raised.value).splitlines()) == 1
 
 
 def test_between_bounds_the_sensitivity_is_their_length_where_none_is_stated(read):

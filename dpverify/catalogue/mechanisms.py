@@ -50,6 +50,7 @@ from dpverify.trusted.kernel.model import (
     Exponential,
     Matrix,
     Mechanism,
+    NoisyVotes,
     OfRecords,
     OnLine,
     Part,
@@ -321,6 +322,8 @@ class Mechanisms:
             )
         if isinstance(mechanism, Sampled):
             table.fault("kind: a part must say what it is; a sampler alone declares nothing.")
+        if isinstance(mechanism, NoisyVotes):
+            table.fault("kind: what is proved of one database is no guarantee, which a part has. Give all its lists of votes at once.")
         if mechanism is None or len(self.faults) > before:
             return None
         if isinstance(mechanism, Combinator):

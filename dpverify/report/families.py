@@ -36,6 +36,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "above_threshold": "above threshold",
         "stream": "streams",
         "noisy_keys": "counts by key above a threshold",
+        "noisy_votes": "noisy votes of one database",
     },
     "Mechanisms made of others": {
         "compose": "compositions",

@@ -7,7 +7,7 @@ is what is made of parts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import isfinite
@@ -24,8 +24,9 @@ from dpverify.samplers.law import ANY, MOST, Array, Generator, Law, whole
 from dpverify.samplers.outputs import of_kary_response, of_kernel, of_rows
 from dpverify.samplers.processes import evaluations
 from dpverify.samplers.walked import Walking, require_walked, walking
-from dpverify.trusted.kernel.expr import Num
+from dpverify.trusted.kernel.expr import ONE, Num, Sym, call, mul, num, power
 from dpverify.trusted.kernel.model import (
+    L2,
     AboveThreshold,
     BestOf,
     Claim,
@@ -44,6 +45,7 @@ from dpverify.trusted.kernel.model import (
     Mixture,
     NoisyKeys,
     NoisyMax,
+    NoisyVotes,
     Parallel,
     PostProcess,
     Product,
@@ -154,6 +156,10 @@ def _law(mechanism: Mechanism, grid: Grid | None, walk: Walking | None) -> Law:
         return of_threshold(mechanism, grid)
     if isinstance(mechanism, NoisyKeys):
         return of_keys(mechanism, grid)
+    if isinstance(mechanism, NoisyVotes):
+        noise = Radial(call("exp", mul(num(Fraction(-1, 2)), power(Sym("r"), num(2)))), L2, scale=mechanism.sigma, dimension=ONE)
+        each = [of_noisy_max(NoisyMax(noise, num(len(row))), grid) for row in mechanism.votes]
+        return replace(_together(each), first=tuple(vote for row in mechanism.votes for vote in row))
     if isinstance(mechanism, Shuffle):
         return _shuffled(mechanism, grid, walk)
     if isinstance(mechanism, CorrelatedNoise):

@@ -25,6 +25,7 @@ from dpverify.trusted.kernel.model import (
     Noise,
     NoisyKeys,
     NoisyMax,
+    NoisyVotes,
     Product,
     Radial,
     Sampled,
@@ -110,6 +111,10 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
         case NoisyKeys():
             alone = "a new key may be told, which was never looked at before: no epsilon holds alone. Claim a delta."
             proposal.reasons += [alone] * (claim.delta == ZERO)
+        case NoisyVotes():
+            from dpverify.search.selection import votes
+
+            proposal.extend(votes.propose, claim, digits)
         case Shuffle():
             alone = "shuffling lowers delta, and no pure epsilon: claim that of the part, or a delta."
             proposal.reasons += [alone] * (claim.delta == ZERO)

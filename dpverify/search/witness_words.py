@@ -68,6 +68,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "inputs-and-output": "inputs {inputs[0]} and {inputs[1]}, output {output}",
     "in-the-claimed-order": "two neighbours in the order that is claimed",
     # selections and streams
+    "one-database": "the database with these votes, and one of which one voter has cast other votes",
     "answers-far-apart": "answers far apart, which move by {moved}: {moves}",
     "in-the-limit": "{output}, in the limit",
     "two-near-answers": "a negative, then a positive, of two answers with less than the sensitivity between them",

@@ -279,3 +279,13 @@ def test_neighbours_are_by_adding_or_removing_a_record():
     sample = Subsample(Part(of(LAPLACE, 6)[0], parse("1")), parse("1/10"), "without_replacement")
     with pytest.raises(CertificateError, match="noisy_keys of add-remove"):
         verify(Claim(sample, parse("1"), None))
+
+
+@pytest.mark.parametrize("order", ["one-sided", "reverse"])
+@pytest.mark.parametrize(("noise", "sharp"), [(LAPLACE, 1e-6), (GAUSSIAN, 1e-6), (WHOLE, 1e-9)], ids=["laplace", "gaussian", "whole"])
+def test_keys_alone_are_enclosed_in_each_order(order, noise, sharp):
+    mechanism, moved = of(noise, 9, report="keys")
+    for claim in (claimed(mechanism, "1/4", order=order), Claim(mechanism, None, parse("1/50"), sensitivity=moved, order=order)):
+        judged = verify(claim).judgement
+        low, high = bounds(judged) if claim.epsilon is not None else (float(constant(judged.lower)), float(constant(judged.upper)))
+        assert 0 < low <= high <= low * (1 + sharp) + 1e-9

@@ -223,3 +223,33 @@ def test_a_part_is_run_a_whole_number_of_times_that_is_not_enormous(times, why):
     part = repeated(Part(Product(parse("exp(-abs(z))"), num(1)), num(1)), parse(times.strip('"')))
     with pytest.raises(Rejected, match=why):
         released(Compose((part,)))
+
+
+def test_the_error_of_a_sum_has_the_sum_of_variances(tmp_path):
+    two = '{ kind = "builtin", name = "laplace", scale = 3, times = 2 }'
+    found = bounds(claim_of(tmp_path, f'parts = [{two}, {{ kind = "builtin", name = "gaussian", sigma = 2 }}]', asked=SUMMED, kind="sum"))
+    for side in ("lower", "upper"):
+        assert found["rms_l2", "this", side, None] == found["rms", "this", side, 0] == pytest.approx(sqrt(2 * 2 * 9 + 4))
+    # E|X| of two Laplace noises by themselves is 3/2 of the scale, and one more noise about 0 does not lessen it
+    assert found["expected_absolute", "this", "lower", 0] <= found["expected_absolute", "this", "upper", 0]
+    assert found["expected_absolute", "this", "upper", 0] >= 4.5
+    on_integers = 'part = { kind = "builtin", name = "discrete_laplace", scale = 3 }\ntimes = 4'
+    found, p = bounds(claim_of(tmp_path, on_integers, asked=SUMMED, kind="sum")), exp(-1 / 3)
+    for side in ("lower", "upper"):
+        assert found["rms_l2", "this", side, None] == pytest.approx(sqrt(4 * 2 * p / (1 - p) ** 2))
+    assert found.get(("expected_l2", "this", "lower", None), 0) == 0  # on the integers nothing is said of the shape
+
+
+SUMMED = 'sensitivity = 1\nepsilon = 9\ndelta = "1/10"'
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        'part = { kind = "builtin", name = "gaussian", sigma = 2 }\ntimes = 4\ndropouts = 1',
+        'part = { kind = "builtin", name = "poisson", mean = 2 }\ntimes = 4',
+    ],
+)
+def test_a_sum_of_some_noises_or_of_lopsided_ones_has_no_error_that_is_told(tmp_path, mechanism):
+    found = bounds(claim_of(tmp_path, mechanism, asked=SUMMED, kind="sum"))
+    assert not [key for key in found if key[1] == "this"]

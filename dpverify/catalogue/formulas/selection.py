@@ -9,7 +9,7 @@ from dpverify.catalogue.formulas.boxes import Box, Ident, Op, Sub, Words, row
 from dpverify.catalogue.formulas.pieces import EQUAL, matrix_named
 from dpverify.catalogue.formulas.typeset import typeset
 from dpverify.trusted.kernel.expr import ZERO, num
-from dpverify.trusted.kernel.model import AboveThreshold, NoisyKeys, NoisyMax, OnLine, kind_of
+from dpverify.trusted.kernel.model import AboveThreshold, NoisyKeys, NoisyMax, NoisyVotes, OnLine, kind_of
 
 
 def named_law(noise: OnLine | None, letter: str, said: str = "") -> Iterator[Box]:
@@ -75,3 +75,11 @@ def noisy_keys(mechanism: NoisyKeys) -> Iterator[Box]:
     )
     yield row(Words("one record has at most so many keys: "), typeset(mechanism.keys))
     yield from named_law(mechanism.noise, "Z")
+
+
+def noisy_votes(mechanism: NoisyVotes) -> Iterator[Box]:
+    """What is told of each list, and the votes."""
+    i, v = Ident("i"), Ident("v")
+    yield row(Words("the "), i, Words(" of the greatest "), Sub(v, i), Op("+"), Sub(Ident("Z"), i), Words(", in each list of votes v"))
+    yield matrix_named(v, [[num(entry) for entry in line] for line in mechanism.votes], "a row for each answer")
+    yield row(Words("each "), Sub(Ident("Z"), i), Words(" normal with the deviation "), typeset(mechanism.sigma))

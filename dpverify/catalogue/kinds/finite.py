@@ -123,30 +123,29 @@ def _any_scores(table: Fields, values: Values) -> NoisyMax | None:
         return None
     if values["candidates"] is None or values["beta"] is None:
         return None
-    weights, count = _weights(table, values), values["candidates"]
-    if weights and count != num(len(weights)):
-        table.fault(f"weights: {len(weights)} of them for {shorten(count)} candidates. Give each candidate its own, and their number.")
-    added = () if set(weights) <= {ONE} else tuple(div(call("log", weight), values["beta"]) for weight in weights)
-    return NoisyMax(gumbel(values["beta"]), count, values["neighbours"], added=added)
+    weights = _weights(table, values, values["candidates"], "candidate")
+    added = tuple(div(call("log", weight), values["beta"]) for weight in weights)
+    return NoisyMax(gumbel(values["beta"]), values["candidates"], values["neighbours"], added=added)
 
 
-def _weights(table: Fields, values: Values) -> tuple[Expr, ...]:
-    """The weights of outputs."""
+def _weights(table: Fields, values: Values, count: Expr, each: str) -> tuple[Expr, ...]:
+    """The weights of outputs; none where there are faults, of which others are told all the same. each: what has one."""
     weights: tuple[Expr, ...] = values["weights"] or ()
-    for weight in weights:
-        if isinstance(weight, Num) and weight.value <= 0:
-            table.fault(f"weights: {shorten(weight)} is not positive. An output that is never told is no output: leave it out.")
-    return weights
+    wrong = [weight for weight in weights if isinstance(weight, Num) and weight.value <= 0]
+    for weight in wrong:
+        table.fault(f"weights: {shorten(weight)} is not positive. An output that is never told is no output: leave it out.")
+    if weights and count != num(len(weights)):
+        also = ", and their number" * (each == "candidate")
+        table.fault(f"weights: {len(weights)} of them for {shorten(count)} {each}s. Give each {each} its own{also}.")
+        return ()
+    return () if wrong or set(weights) <= {ONE} else weights
 
 
 def _exponential(kind: Kind, table: Fields, values: Values) -> Exponential | NoisyMax | None:
     mechanism = _of_scores(kind, table, values)
     if not isinstance(mechanism, Exponential):
         return mechanism
-    weights, count = _weights(table, values), len(mechanism.scores[0])
-    if weights and len(weights) != count:
-        table.fault(f"weights: {len(weights)} of them for {count} outputs. Give each output its own.")
-    return replace(mechanism, weights=() if set(weights) <= {ONE} else weights)
+    return replace(mechanism, weights=_weights(table, values, num(len(mechanism.scores[0])), "output"))
 
 
 def _of_scores(_: Kind, table: Fields, values: Values) -> Exponential | NoisyMax | None:

@@ -8,9 +8,10 @@ from typing import Any, Final
 from dpverify.catalogue.kinds import fields
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.toml import Fields, shorten, show
+from dpverify.catalogue.values import read_matrix
 from dpverify.trusted.claims.selections import REPORTS, TOGETHER
 from dpverify.trusted.kernel.expr import num
-from dpverify.trusted.kernel.model import AboveThreshold, Compared, NoisyKeys, NoisyMax, Selection, on_integers
+from dpverify.trusted.kernel.model import AboveThreshold, Compared, Matrix, NoisyKeys, NoisyMax, NoisyVotes, Selection, on_integers
 from dpverify.trusted.sensitivity.steps_between import hull_of
 
 MOVES: Final = {
@@ -68,18 +69,23 @@ def _noisy_max(_: Kind, table: Fields, values: Values) -> NoisyMax | None:
     _word(table, "report", report, REPORTS[NoisyMax])
     _word(table, "neighbours", values["neighbours"], TOGETHER[NoisyMax])
     hull, candidates = values["hull"] or (), values["candidates"]
-    if (values["neighbours"] == "hull") != table.has("hull"):
+    neighbours, unread = values["neighbours"], table.has("hull") and not hull
+    if (neighbours == "hull") != table.has("hull"):
+        unread = True
         table.fault('neighbours = "hull" and hull = [[...]], the points of whose hull the differences of answers are, go together.')
     for row in hull:
         if candidates is not None and candidates != num(len(row)):
             said = f"hull: a row of {len(row)} numbers for {shorten(candidates)} candidates."
             table.fault(f"{said} Give each candidate its own, and their number.")
+            unread = True
             break
     if report == "value" and values["ties"]:
         table.fault("ties: the greatest noisy answer is the same whichever it is of. Leave it out.")
     if values["noise"] is None or values["candidates"] is None:
         return None
-    return NoisyMax(values["noise"], candidates, values["neighbours"], report, values["bounds"], values["ties"], hull)
+    if unread:  # what else is wrong is told of any neighbours
+        neighbours, hull = "all", ()
+    return NoisyMax(values["noise"], candidates, neighbours, report, values["bounds"], values["ties"], hull)
 
 
 NOISY_MAX = Kind(
@@ -235,5 +241,58 @@ def sample(data, size, rng):
     return np.where((counts > 0) & (noisy >= 25), noisy, -1)
 """,
         audit="pairs = [[[0], [1]], [[40], [41]]]    # neighbouring inputs: here lists of counts, 0 for a key that no record has",
+    ),
+)
+
+
+# -- votes of one database -------------------------------------------------------------------------------------------
+
+
+def _read_votes(value: Any) -> Matrix:
+    """Lists of votes, or one list."""
+    single = isinstance(value, list | tuple) and bool(value) and not isinstance(value[0], list | tuple)
+    return read_matrix([value] if single else value)
+
+
+VOTES: Final = fields.Field(
+    "votes",
+    fields.Value(
+        _read_votes,
+        {"type": "array", "minItems": 1, "items": {"anyOf": [fields.ROWS.schema["items"], fields.NUMBER.schema]}},
+        exact=False,
+    ),
+    "How many votes each candidate has on the one database that the claim is about: one list, or a list for each answer, of integers of at "
+    "least 0.",
+    examples=([[250, 30, 12], [140, 141, 11]],),
+)
+
+
+NOISY_VOTES = Kind(
+    model=NoisyVotes,
+    what="Who has the most votes with Gaussian noise, on one database, whose votes are stated (PATE): it depends on the data.",
+    fields=(VOTES, fields.SIGMA),
+    formula=law("selection.noisy_votes"),
+    plain=itself,
+    neighbours=lambda mechanism, moved: "this database and those of which one voter has cast other votes, one in each list",
+    sensitivity=Sensitivity.NONE,
+    instead="its neighbours are those of whom one voter has cast other votes. Leave sensitivity out.",
+    starter=Starter(
+        brief="who has the most noisy votes on one database whose votes are stated: the privacy of PATE that depends on the data.",
+        mechanism="""\
+kind = "noisy_votes"       # what is proved is of these votes alone: no guarantee, and private itself
+votes = [                  # a list for each answer: how many votes each candidate has
+  [250, 30, 12],
+  [140, 141, 11],
+]
+sigma = 40                 # the standard deviation of the Gaussian noise of each number of votes
+""",
+        delta='delta = "1/100000"',
+        sampler="""\
+def sample(data, size, rng):
+    \"""The candidates with the most noisy votes in the lists `data`, counted from 0; one row for each output.\"""
+    votes = np.asarray(data, dtype=float)
+    return (votes + rng.normal(0, 40, (size, *votes.shape))).argmax(axis=2)
+""",
+        audit="pairs = [[[[250, 30, 12], [140, 141, 11]], [[249, 31, 12], [141, 140, 11]]]]    # the database, and a neighbour",
     ),
 )

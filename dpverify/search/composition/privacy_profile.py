@@ -28,6 +28,7 @@ from dpverify.search.numeric import number, vectorised
 from dpverify.search.processes import norms as processes
 from dpverify.search.selection import curves as selection_delta
 from dpverify.search.selection import every_word, noisy_keys, stream_gaussians, words_of_streams
+from dpverify.search.selection import votes as noisy_votes
 from dpverify.trusted.combinators import at_pair, candidates, neighbours, one_pair
 from dpverify.trusted.combinators import sums as summands
 from dpverify.trusted.combinators.runs import Run, grouped, leaf, merged, reach
@@ -51,6 +52,7 @@ from dpverify.trusted.kernel.model import (
     Guarantee,
     Noise,
     NoisyKeys,
+    NoisyVotes,
     Parallel,
     Part,
     Product,
@@ -162,7 +164,7 @@ class Target:
     """What a curve is wanted for: the claimed epsilon and delta as floats, None where they are to be found, and digits.
 
     guess: about the delta that parts inside are to be sharp at, where none is claimed. inside: the curve is for a grid, which takes
-    thousands of epsilons. drawn: it is for a picture, which takes fewer.
+    thousands of epsilons. drawn: it is for a picture, which takes fewer. order: of neighbours, where one alone is claimed.
     """
 
     epsilon: float | None
@@ -172,6 +174,7 @@ class Target:
     guess: float = 1e-6
     inside: bool = False
     drawn: bool = False
+    order: str = ""
 
 
 def drawn(claim: Claim, digits: int, premises: Premises) -> Plan:
@@ -189,7 +192,7 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
         raise Undecided("curves want a value for every parameter; claim one value at a time.")
     epsilon = None if claim.epsilon is None else float(constant(claim.epsilon))
     delta = None if claim.delta is None else float(constant(claim.delta))
-    target = Target(epsilon, delta, digits, premises, guess=1e-6 if delta is None else delta)
+    target = Target(epsilon, delta, digits, premises, guess=1e-6 if delta is None else delta, order=claim.order)
     bits = max(_FIRST_BITS, int(3.33 * digits) + _GUARD_BITS)
     with precision(bits):
         root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
@@ -609,7 +612,10 @@ def _single(run: Run, target: Target) -> Plan:
     if isinstance(mechanism, NoisyKeys):
         if not certainly_le(run.factor, ONE):
             return _group(run, target)
-        return noisy_keys.plan(run, target.epsilon, target.delta or target.guess, lambda noises: _plan(noises, target))
+        return noisy_keys.plan(run, target.epsilon, target.delta or target.guess, lambda noises: _plan(noises, target), target.order)
+    if isinstance(mechanism, NoisyVotes):
+        digits = min(max(target.digits // 5, _GRID_DIGITS[0]), _GRID_DIGITS[-1])
+        return noisy_votes.plan(run, target.epsilon, target.delta or target.guess, digits, target.order)
     if isinstance(mechanism, SmoothSensitivity):
         if not certainly_le(run.factor, ONE):
             return _group(run, target)

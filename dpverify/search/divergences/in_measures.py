@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 from flint import arb
@@ -33,6 +34,7 @@ from dpverify.trusted.kernel.model import (
     CorrelatedNoise,
     Finite,
     Guarantee,
+    NoisyVotes,
     Parallel,
     Repeat,
     Stream,
@@ -54,6 +56,7 @@ from dpverify.trusted.theories.divergences.rules import implied_measures as impl
 from dpverify.trusted.theories.divergences.rules import laplace_measures as laplace
 from dpverify.trusted.theories.divergences.rules import measures_of_a_curve as of_a_curve
 from dpverify.trusted.theories.divergences.rules import measures_of_sums as of_sums
+from dpverify.trusted.theories.divergences.rules import measures_of_votes as of_votes
 from dpverify.trusted.theories.divergences.rules import sampled_measures as sampled
 from dpverify.trusted.theories.divergences.rules import selection_measures as selections
 from dpverify.trusted.theories.divergences.whole_sums import Moved
@@ -142,6 +145,10 @@ class _Search:
         if isinstance(mechanism, CorrelatedNoise):
             yield from self._of_samples(place)
             return
+        if isinstance(mechanism, NoisyVotes):
+            with suppress(DpverifyError):
+                yield self.proof.infer(of_votes.NAME, place, _of_votes(self.claim, self.digits))
+                return
         if isinstance(mechanism, Finite):
             with suppress(DpverifyError):
                 asked = replace(question, measure=self.claim.measure, order=self.claim.order)
@@ -342,6 +349,27 @@ def _of_a_sum(claim: Claim, noise: Sum) -> dict[str, Any]:
             cuts = _cuts(bounded, arb(target), _FEW_CUTS)
             if cuts is not None:
                 return found | {"cuts": cuts}
+    return found
+
+
+def _of_votes(claim: Claim, digits: int) -> dict[str, Any]:
+    """Cuts between orders, and the order of the lower bound, for zCDP; nothing for the others."""
+    if claim.measure is None or claim.measure.name != "zcdp":
+        return {}
+
+    def over(lists: of_votes.Lists) -> Callable[[float], float]:
+        return lambda order: float((of_votes.cumulant(lists, arb(order)) / (arb(order) * (arb(order) - 1))).mid())
+
+    orders = of_votes.orders_of(claim)
+    most, order = max((_peak(over(lists), 0.0) for lists in orders), key=lambda found: found[0])
+    found: dict[str, Any] = {"lower": str(Fraction(order or 1 + 2.0**-20).limit_denominator(10**9))}
+    bounded: list[Bounded] = [
+        (partial(of_votes.near, lists), partial(of_votes.cumulant, lists), of_votes.greatest(lists)) for lists in orders
+    ]
+    for share in (min(digits, 10), 6, 3, 1):
+        cuts = _cuts(bounded, arb(max(most, _NOTHING) * (1 + 10.0**-share)))
+        if cuts is not None:
+            return found | {"cuts": cuts}
     return found
 
 

@@ -17,11 +17,11 @@ from dpverify.search.numeric import number, written
 from dpverify.search.selection.rough_laws import Rough
 from dpverify.trusted.combinators.old_keys import most_keys, old_keys
 from dpverify.trusted.combinators.runs import Run
-from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.facts.pairs import Curve, Pair, Profile
 from dpverify.trusted.kernel.balls import precision, rational
 from dpverify.trusted.kernel.errors import DpverifyError
 from dpverify.trusted.kernel.expr import ONE
-from dpverify.trusted.kernel.model import NoisyKeys, on_integers
+from dpverify.trusted.kernel.model import ONE_SIDED, REVERSE, NoisyKeys, on_integers
 from dpverify.trusted.theories.selection.noise_laws import closed
 from dpverify.trusted.theories.selection.rules import noisy_keys as rule
 
@@ -38,52 +38,61 @@ _ROUNDS = 12
 _STILL = 1e-12
 _BITS = 64
 _NEGLIGIBLE = 1e-40
+_HALVINGS = 24
 _COUNTS = 64
 """Counts of a key that others have that are looked at, where keys alone are told."""
 
 
-def plan(run: Run, epsilon: float | None, delta: float, plan_of: PlanOf) -> Plan:
-    """The curve of one run, sharp at an epsilon, or where it passes a delta. Raises Undecided with what stopped it."""
+def plan(run: Run, epsilon: float | None, delta: float, plan_of: PlanOf, order: str = "") -> Plan:
+    """The curve of one run, sharp at an epsilon, or where it passes a delta. Raises Undecided with what stopped it.
+
+    order: of the neighbours, where one alone is asked about; the lower bound is then sharp in that one.
+    """
     mechanism = run.part.mechanism
     assert isinstance(mechanism, NoisyKeys)
-    search = _Search(run, mechanism, plan_of)
+    search = _Search(run, mechanism, plan_of, order)
     if search.most <= _FEW:
         news = list(range(search.most + 1))
-        return search.below(news, _passes(search.curve(search.over(news)), delta) if epsilon is None else epsilon)
+        return search.below(news, _passes(search.curve(search.over(news)), delta, order) if epsilon is None else epsilon)
     if epsilon is not None:
         return search.below(search.cut(epsilon), epsilon)
-    at = _passes(search.curve(search.over([0, 1, search.most // 2, search.most])), delta)
+    at = _passes(search.curve(search.over([0, 1, search.most // 2, search.most])), delta, order)
     for _ in range(_ROUNDS):  # what is sharp at one epsilon bounds the others too, and passes delta sooner
         news, before = search.cut(at), at
-        at = _passes(search.curve(search.over(news)), delta)
+        at = _passes(search.curve(search.over(news)), delta, order)
         if not at < before * (1 - _STILL):
             break
     return search.below(news, at)
 
 
-def _passes(curve: Curve, delta: float) -> float:
-    """About where a curve passes a delta."""
+def _passes(curve: Curve, delta: float, order: str) -> float:
+    """About where a curve passes a delta, in the order that is asked about."""
     low, high = 0.0, 1.0
-    while high < 2**12 and _height(curve, high) > delta:
+    while high < 2**12 and _height(curve, high, order) > delta:
         high *= 2
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (middle, high) if _height(curve, middle) > delta else (low, middle)
+        low, high = (middle, high) if _height(curve, middle, order) > delta else (low, middle)
     return high
 
 
-def _height(curve: Curve, epsilon: float) -> float:
+def _height(curve: Curve, epsilon: float, order: str = "") -> float:
     if curve.upper is None:
         return math.inf
     with precision(_BITS):
-        return float(curve.upper.worst(rational(Fraction(epsilon))).mid())
+        return float(_profile(curve.upper, order)(rational(Fraction(epsilon))).mid())
+
+
+def _profile(pair: Pair, order: str) -> Profile:
+    """The profile in one order, or in the worse of both."""
+    return {ONE_SIDED: pair.forward, REVERSE: pair.backward}.get(order, pair.worst)
 
 
 class _Search:
     """Plans for the noises of each number of keys, made once."""
 
-    def __init__(self, run: Run, mechanism: NoisyKeys, plan_of: PlanOf) -> None:
-        self._run, self._mechanism, self._plan_of = run, mechanism, plan_of
+    def __init__(self, run: Run, mechanism: NoisyKeys, plan_of: PlanOf, order: str) -> None:
+        self._run, self._mechanism, self._plan_of, self._order = run, mechanism, plan_of, order
         self.most = most_keys(mechanism)
         self._plans: dict[int, Plan] = {}
         self._cuts = self._cut_where()
@@ -124,13 +133,29 @@ class _Search:
         tried: list[Plan] = [{"below": i} for i in singles]
         if self._mechanism.report == "keys":
             tried += [{"below": i, "count": count} for i in singles if news[i] < self.most for count in self._counts(epsilon)]
-        heights = list[tuple[float, int]]()
-        for i, below in enumerate(tried):
-            with suppress(DpverifyError), precision(_BITS):
-                lower = self.curve({**found, **below}).lower
-                if lower is not None:
-                    heights.append((float(lower.worst(rational(Fraction(epsilon))).mid()), -i))
-        return {**found, **tried[-max(heights)[1]]} if heights else found
+        heights = [(height, -i) for i, below in enumerate(tried) if (height := self._lower({**found, **below}, epsilon)) is not None]
+        return {**found, **self._nearer(found, tried[-max(heights)[1]], epsilon)} if heights else found
+
+    def _lower(self, found: Plan, epsilon: float) -> float | None:
+        """What a plan has from below at an epsilon, in the order that is asked about; None where it has nothing."""
+        with suppress(DpverifyError), precision(_BITS):
+            lower = self.curve(found).lower
+            if lower is not None:
+                return float(_profile(lower, self._order)(rational(Fraction(epsilon))).mid())
+        return None
+
+    def _nearer(self, found: Plan, below: Plan, epsilon: float) -> Plan:
+        """The lower bound at a count that is better than one of those looked at, on the line."""
+        if "count" not in below or on_integers(self._mechanism):
+            return below
+        at = float(Fraction(below["count"]))
+        step = max(number(self._mechanism.threshold) + 2 * _COUNTS, 2) / (4 * _COUNTS)
+        low, high = max(at - step, at / 2), at + step
+        for _ in range(_HALVINGS):
+            tried = [written(Fraction(low + share * (high - low)).limit_denominator(10**6)) for share in (0.382, 0.618)]
+            first, second = (self._lower({**found, **below, "count": count}, epsilon) or 0.0 for count in tried)
+            low, high = (low, float(Fraction(tried[1]))) if first >= second else (float(Fraction(tried[0])), high)
+        return max((below, {**below, "count": tried[0]}), key=lambda one: self._lower({**found, **one}, epsilon) or 0.0)
 
     def _noises(self, count: int) -> Plan:
         if count not in self._plans:

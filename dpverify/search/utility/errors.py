@@ -20,6 +20,7 @@ from dpverify.trusted.kernel.model import (
     KaryResponse,
     Noise,
     PostProcess,
+    Sum,
     Table,
 )
 from dpverify.trusted.kernel.proof import Proof
@@ -62,7 +63,7 @@ def lacking(claim: Claim, measure: str) -> str:
         return _no_loss(claim, measure)
     if measure in ("necessary_l2", "necessary_rms_l2"):
         return _not_necessary(claim)
-    if isinstance(claim.mechanism, Compose | PostProcess) and not claim.domains:
+    if isinstance(claim.mechanism, Compose | PostProcess | Sum) and not claim.domains:
         return _not_linear(claim.mechanism)
     if isinstance(claim.mechanism, Combinator):
         return "it is made of several mechanisms, each with an error of its own: ask for them in claims about the parts."
@@ -81,7 +82,7 @@ def lacking(claim: Claim, measure: str) -> str:
     return "no rule encloses this error for this noise."
 
 
-def _not_linear(mechanism: Compose | PostProcess) -> str:
+def _not_linear(mechanism: Compose | PostProcess | Sum) -> str:
     try:
         released(mechanism)
     except Rejected as error:

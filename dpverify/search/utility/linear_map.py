@@ -13,7 +13,7 @@ from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.errors import DpverifyError, Rejected
 from dpverify.trusted.kernel.expr import ONE, format_expr
 from dpverify.trusted.kernel.fact import Fact
-from dpverify.trusted.kernel.model import Claim, Compose, Mixture, Part, PostProcess, Radial
+from dpverify.trusted.kernel.model import Claim, Compose, Mixture, Part, PostProcess, Radial, Sum
 from dpverify.trusted.kernel.proof import Proof
 from dpverify.trusted.theories.utility import closed_moments, laws
 from dpverify.trusted.theories.utility.rules import linear_map as rule
@@ -23,9 +23,9 @@ MOST_COORDINATES: Final = 64
 
 
 def propose(proof: Proof, _: Sequence[Fact], digits: int) -> Steps:
-    """The step for a composition, or a linear map, of additive noises."""
+    """The step for a composition, a linear map, or a sum, of additive noises."""
     claim, prec = proof.claim, int(3.4 * digits) + 80
-    if claim.domains or not isinstance(claim.mechanism, Compose | PostProcess):
+    if claim.domains or not isinstance(claim.mechanism, Compose | PostProcess | Sum):
         return []
     try:
         found = released(claim.mechanism)

@@ -62,14 +62,32 @@ def faults(mechanism: Mechanism, domains: Mapping[str, Domain]) -> Faults:
         from dpverify.trusted.claims.selections import of_selection
 
         yield from of_selection(mechanism)
-    elif isinstance(mechanism, model.SmoothSensitivity):
+    elif isinstance(mechanism, model.OfRecords):
+        yield from _of_records(mechanism, domains)
+    elif isinstance(mechanism, model.Combinator):
+        yield from _of_combinator(mechanism, domains)
+    if any(isinstance(part.mechanism, model.NoisyVotes) for part in model.parts_of(mechanism)):
+        yield "noisy_votes: what is proved of one database is no guarantee, which a part has. Give all its lists of votes at once."
+
+
+def _of_records(mechanism: model.OfRecords, domains: Mapping[str, Domain]) -> Faults:
+    if isinstance(mechanism, model.SmoothSensitivity):
         noise = mechanism.noise
         if model.on_integers(noise) or getattr(noise, "dimension", ONE) != ONE or getattr(noise, "norm", model.L1).kind != "lp":
             yield "noise: a scale that depends on the data wants noise on the line, in an lp norm, and not on the integers."
     elif isinstance(mechanism, model.CorrelatedNoise):
         yield from _of_strategy(mechanism, domains)
-    elif isinstance(mechanism, model.Combinator):
-        yield from _of_combinator(mechanism, domains)
+    elif isinstance(mechanism, model.NoisyVotes):
+        yield from _of_votes(mechanism)
+
+
+def _of_votes(mechanism: model.NoisyVotes) -> Iterator[str]:
+    """Lists that are no votes for the same candidates."""
+    rows = mechanism.votes
+    if not rows or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
+        yield "votes: they are not lists of as many numbers, one for each of two candidates or more."
+    if any(x < 0 or x.denominator != 1 for row in rows for x in row):
+        yield "votes: one of the numbers is no integer of at least 0."
 
 
 def _of_combinator(mechanism: model.Combinator, domains: Mapping[str, Domain]) -> Iterator[str]:

@@ -41,7 +41,8 @@ def _exchanged(part: Part) -> bool:
         return part.query is None or even(mechanism)
     if isinstance(mechanism, model.Table | model.Exponential):
         return listed_both_ways(mechanism)
-    if isinstance(mechanism, model.Subsample | model.BestOf | model.Sampled | model.Selection | model.NoisyKeys | model.Space):
+    lost = model.Subsample | model.BestOf | model.Sampled | model.Selection | model.NoisyKeys | model.NoisyVotes | model.Space
+    if isinstance(mechanism, lost):
         return False
     if isinstance(mechanism, model.Group) and _counts(part):
         return False

@@ -11,7 +11,7 @@ from dpverify.trusted.combinators.runs import count
 from dpverify.trusted.geometry.linear import matrix, to_fraction
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.errors import Rejected, require
-from dpverify.trusted.kernel.expr import ONE, Num
+from dpverify.trusted.kernel.expr import ONE, ZERO, Num
 from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Claim, Matrix, Mechanism, Part, Query
 
@@ -38,8 +38,10 @@ class Released:
 
 
 def released(mechanism: Mechanism) -> Released:
-    """What a composition of additive noises, or a linear map of one, releases. Raises Rejected for every other mechanism."""
+    """What a composition of additive noises, a linear map of one, or a sum of noises releases. Raises Rejected for all else."""
     rows, part = None, Part(mechanism)
+    if isinstance(mechanism, model.Sum):
+        return _summed(mechanism)
     if isinstance(mechanism, model.PostProcess):
         require(bool(mechanism.matrix), Rejected(WHAT, "the map", "no matrix says what it is"))
         rows, part = mechanism.matrix, mechanism.part
@@ -51,6 +53,15 @@ def released(mechanism: Mechanism) -> Released:
     if rows is not None and any(len(row) != total for row in rows):
         raise Rejected(WHAT, "the matrix", f"its rows do not have {total} entries, one for each number that the parts put out")
     return Released(noises, rows)
+
+
+def _summed(noise: model.Sum) -> Released:
+    """All noises of a sum, which one row adds up."""
+    require(noise.dropouts == ZERO, Rejected(WHAT, "dropouts", "a sum of some of its noises has another error than that of all"))
+    noises = tuple(Noisy(Part(one.noise), 1, count(model.Repeat(Part(one.noise), one.times))) for one in noise.parts)
+    total = sum(one.times for one in noises)
+    require(total <= MOST, Rejected(WHAT, "the parts", f"they put out more than {MOST} numbers"))
+    return Released(noises, ((Fraction(1),) * total,))
 
 
 def _noises(part: Part, times: int) -> Iterator[Noisy]:

@@ -28,6 +28,10 @@ SAMPLED: Final = "each record is in one group, and each step of the group takes 
 
 WITHIN: Final = "neighbours' answers differ by at most the sensitivity times the smaller scale, the logarithms of their scales by the bound"
 REACHED: Final = "neighbours occur with all answers and scales that the sensitivity and the bound of the scale allow, in either order"
+ONE_DATABASE: Final = (
+    "the votes are those of one database, and what is said is of it alone: it is private itself, for other votes have other numbers"
+)
+ANY_VOTER: Final = "whichever vote is changed in one list, a vote of the same voter may be any in the others"
 
 SIDES: Final[tuple[Side, ...]] = ("upper", "lower")
 
@@ -94,6 +98,9 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
         yield from (SAMPLED,) * (mechanism.rate is not None)
     elif isinstance(mechanism, model.SmoothSensitivity):
         yield WITHIN if bound.side == "upper" else REACHED
+    elif isinstance(mechanism, model.NoisyVotes):
+        yield ONE_DATABASE
+        yield from (ANY_VOTER,) * (bound.side == "lower" and len(mechanism.votes) > 1)
     elif not isinstance(mechanism, model.NoisyKeys | model.Shuffle):  # whose rules say what records do to them
         assert_never(mechanism)
     yield IDEAL

@@ -43,7 +43,7 @@ def _require_moves(asked: Claim | Part) -> None:
     """A query, or a sensitivity, or neither: of kinds that have one, and with one adjacency."""
     mechanism, kind = asked.mechanism, kind_of(asked.mechanism)
     queried, stated = asked.query is not None, asked.sensitivity is not None
-    none = isinstance(mechanism, model.Combinator | model.Table | model.KaryResponse | model.Guarantee | model.Space)
+    none = isinstance(mechanism, model.Combinator | model.Table | model.KaryResponse | model.Guarantee | model.Space | model.NoisyVotes)
     certify(asked.adjacency in ("", *model.ADJACENCIES), f"{asked.adjacency[:40]!r} is no adjacency. Use {', '.join(model.ADJACENCIES)}.")
     several = asked.sums is not None and (queried or stated or bool(asked.adjacency))
     certify(not several, "the claim states a sensitivity, a query or an adjacency beside those of its sums.")

@@ -519,6 +519,18 @@ class CorrelatedNoise:
 
 
 @dataclass(frozen=True, slots=True)
+class NoisyVotes:
+    """Who has the most votes with Gaussian noise, in each of some lists of votes, on the one database that has these (theory#noisy-votes).
+
+    votes: a list for each answer, of how many votes each candidate has. Neighbours of that database, and of no other: one voter has
+    cast other votes, one in each list.
+    """
+
+    sigma: Expr
+    votes: Matrix
+
+
+@dataclass(frozen=True, slots=True)
 class Named:
     """A name and the expression that it stands for."""
 
@@ -591,7 +603,7 @@ Selection = Compared | Stream
 """Comparisons of answers with noise: neighbours are answers that each move by at most the sensitivity."""
 Finite = Table | Exponential | KaryResponse
 """Finitely many inputs and outputs."""
-OfRecords = NoisyKeys | CorrelatedNoise | Shuffle | SmoothSensitivity
+OfRecords = NoisyKeys | CorrelatedNoise | Shuffle | SmoothSensitivity | NoisyVotes
 """What speaks of records itself: neighbours differ by one record, or one user, and what that does is in its own numbers."""
 Leaf = Noise | Finite | Kernel | Selection | OfRecords | Guarantee | Filter | Space | Sampled
 Combinator = Compose | Repeat | Subsample | Group | PostProcess | Parallel | Lipschitz | BestOf

@@ -21,7 +21,7 @@ _OF_THE_CLAIM: Final[Names] = {
     "additive": "cosets",
     "composition": "closed-epsilon closed-profile least-noise one-sided privacy-profile stated-epsilon",
     "processes": "cameron-martin elliptical-process-unbounded evaluations-epsilon orthogonal-laws",
-    "selection": "each-noise selection-event-at",
+    "selection": "each-noise selection-event-at votes-epsilon",
     "spaces": "cell-response density-mechanism given-mechanism grid-packing half-spaces near-dual near-table net-mechanism noise-near "
     "weighted-packing",
     "utility": "far-noise far-outputs",
@@ -33,7 +33,8 @@ _OF_CURVES: Final[Names] = {
     "curves": "correlated-gaussians every-shift finite-curve gaussian gaussian-scale-mixture kernel-pair laplace lattice least-curve line "
     "lipschitz-exponent optimal-composition pure-guarantee radial-caps smooth-curve uniform-ball",
     "processes": "elliptical-process process-evaluations",
-    "selection": "compared-gaussians every-word-curve first-positive greatest-noise noisy-keys selection-event told-sums unseen-shifts",
+    "selection": "compared-gaussians every-word-curve first-positive greatest-noise noisy-keys noisy-votes selection-event told-sums "
+    "unseen-shifts",
 }
 _OF_BODIES: Final[Names] = {"utility": "independent-columns polytope simple-body"}
 """Rules about the volume and the moments of convex bodies."""
@@ -45,7 +46,8 @@ _OF_ERRORS: Final[Names] = {
 """Rules about errors."""
 _IN_MEASURES: Final[Names] = {
     "divergences": "added-measures best-of-measures finite-measures gaussian-measures implied-measures laplace-measures "
-    "measures-of-a-curve measures-of-sums sampled-measures selection-measures"
+    "measures-of-a-curve measures-of-sums measures-of-votes "
+    "sampled-measures selection-measures"
 }
 """Rules about claims in zCDP, GDP and Renyi divergences."""
 

@@ -23,6 +23,8 @@ def theorem(name: str) -> Theorem:
             from dpverify.trusted.theories.divergences.rules import measures_of_a_curve as rule
         case "measures-of-sums":
             from dpverify.trusted.theories.divergences.rules import measures_of_sums as rule
+        case "measures-of-votes":
+            from dpverify.trusted.theories.divergences.rules import measures_of_votes as rule
         case "sampled-measures":
             from dpverify.trusted.theories.divergences.rules import sampled_measures as rule
         case "selection-measures":

@@ -51,6 +51,8 @@ def _claims(name: str) -> Theorem | None:
             from dpverify.trusted.theories.selection.rules import each_noise as found
         case "selection-event-at":
             from dpverify.trusted.theories.selection.rules import selection_event_at as found
+        case "votes-epsilon":
+            from dpverify.trusted.theories.selection.rules import votes_epsilon as found
     return found
 
 
@@ -67,6 +69,8 @@ def _curves(name: str) -> Theorem | None:
             from dpverify.trusted.theories.selection.rules import greatest_noise as found
         case "noisy-keys":
             from dpverify.trusted.theories.selection.rules import noisy_keys as found
+        case "noisy-votes":
+            from dpverify.trusted.theories.selection.rules import noisy_votes as found
         case "selection-event":
             from dpverify.trusted.theories.selection.rules import selection_event as found
         case "told-sums":

@@ -1,8 +1,9 @@
 """The error of a linear map of noisy answers, such as an estimate by least squares: from the covariances of the noises.
 
 Theorem: A linear map M of answers with independent noises that are symmetric about 0, of covariance C together, has a mean square error of
-tr(M C M'), the i-th number one of (M C M')_ii = s_i^2. Where all noises are log-concave, E|X_i| is between s_i/sqrt(2) and sqrt(3)/2 s_i,
-the mean length of the error between rms/sqrt(2) and rms, and P(|X_i| > t) at most exp(1 - t/E|X_i|).
+tr(M C M'), the i-th number one of (M C M')_ii = s_i^2. So has a sum of noises, M being a row of ones. Where all noises are log-concave,
+E|X_i| is between s_i/sqrt(2) and sqrt(3)/2 s_i, the mean length of the error between rms/sqrt(2) and rms, and P(|X_i| > t) at most
+exp(1 - t/E|X_i|).
 
 Checked:
 - every part is noise with a density, symmetric about 0, added to an answer

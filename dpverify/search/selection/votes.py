@@ -1,0 +1,142 @@
+"""Proposes what is proved of noisy votes on one database: at which neighbours it is the worst, and on which grids losses are added."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from fractions import Fraction
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.search.composition import loss_distribution as losses
+from dpverify.search.composition.plans import Plan
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.facts.pairs import Pair
+from dpverify.trusted.kernel.balls import precision, rational
+from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.model import Claim
+from dpverify.trusted.theories.selection import votes
+from dpverify.trusted.theories.selection.rules import noisy_votes as rule
+from dpverify.trusted.theories.selection.rules import votes_epsilon as pure
+
+_BITS: Final = 64
+_GUARD: Final = 64
+_ROUNDS: Final = 40
+_SWEEPS: Final = 2
+_MOST_ENUMERATED: Final = 2_000
+"""Outputs of all lists together that are looked at one by one."""
+_MOST_CELLS: Final = 1500
+"""Cells of the grid of one list."""
+
+
+def propose(_: Claim, digits: int) -> list[dict[str, Any]]:
+    """Both bounds on the pure epsilon."""
+    bits = int(3.33 * digits) + _GUARD
+    return [{"rule": pure.NAME, "evidence": {"side": side}, "prec": bits} for side in ("upper", "lower")]
+
+
+def plan(run: Run, epsilon: float | None, delta: float, digits: int, order: str = "") -> Plan:
+    """The curve, sharp at an epsilon, or where it passes a delta. order: of the neighbours, where one alone is asked about."""
+    sigma, lists = votes.read(run.part.mechanism)
+    times, places = [lists[each] for each in sorted(lists)], [int(sign < 0) for sign in votes.ORDERS[order]]
+    with precision(_BITS):
+        answers = [votes.Answer(sigma, each) for each in sorted(lists)]
+        pairs = [answer.at_most() for answer in answers]
+        if lists.total() == 1:
+            asked = (pairs[0].one_way, pairs[0].reversed.one_way)[places[0]] if order else pairs[0]
+            at = rational(Fraction(_passes(asked, delta) if epsilon is None else epsilon))
+            return {"rule": rule.NAME, "moves": [_worst(answers[0], at, places)]}
+        losing = [[[_Loss(met, place) for met in answer.met()] for answer in answers] for place in places]
+        moves = _worst_of_all(losing, times, epsilon, delta)
+        found: Plan = {"rule": rule.NAME, "moves": moves}
+        lowers = [rule.curve(answer, move).lower or pair for answer, move, pair in zip(answers, moves, pairs, strict=True)]
+        for key in ("grid", "reverse"):
+            found[key] = losses.propose(pairs, times, epsilon, None if epsilon is not None else delta, digits, _MOST_CELLS, None, lowers)
+            with suppress(DpverifyError):  # without, the lower bound is less sharp
+                found[key] = losses.touching(lowers, found[key])
+            pairs, lowers = ([pair.reversed for pair in some] for some in (pairs, lowers))
+    return found
+
+
+def _worst(answer: votes.Answer, at: arb, places: Sequence[int]) -> int:
+    """The neighbour of the greatest divergence at an epsilon, in some of the orders."""
+    every = [answer.at(move) for move in range(len(answer.moves))]
+    heights = [max(float((pair.forward, pair.backward)[place](at).mid()) for place in places) for pair in every]
+    return max(range(len(every)), key=lambda i: heights[i]) if every else 0
+
+
+def _worst_of_all(
+    orders: Sequence[Sequence[Sequence[_Loss]]], times: Sequence[int], epsilon: float | None, delta: float
+) -> list[int]:  # fmt: skip
+    """The neighbour in each list that counts the most where all are told, in the worse of some orders."""
+
+    found = []
+    for losing in orders:
+        at = _order(losing, times, epsilon, delta)
+        moves = [max(range(len(every)), key=lambda i: every[i].cumulant(at)) if every else 0 for every in losing]
+        total = _total(losing, times, at)
+        found.append(((total - math.log(delta)) / (at - 1) if epsilon is None else total - (at - 1) * epsilon, moves, losing))
+    sizes = (max((len(one.seen) for one in every), default=1) ** count for every, count in zip(orders[0], times, strict=True))
+    if epsilon is not None and math.prod(sizes) <= _MOST_ENUMERATED:
+        return max(_climbed(losing, times, moves, epsilon) for _, moves, losing in found)[1]
+    return max(found, key=lambda one: one[0])[1]
+
+
+def _climbed(losing: Sequence[Sequence[_Loss]], times: Sequence[int], moves: list[int], epsilon: float) -> tuple[float, list[int]]:
+    """The delta at an epsilon where each list in turn has the neighbour that is worst beside those of the others, and these."""
+
+    def delta(chosen: Sequence[int]) -> float:
+        outcomes = [(0.0, 1.0)]
+        for every, count, move in zip(losing, times, chosen, strict=True):
+            for _ in range(count if every else 0):
+                outcomes = [(loss + more, mass * share) for loss, mass in outcomes for share, more in every[move].seen]
+        return sum(mass * max(math.exp(loss) - math.exp(epsilon), 0.0) for loss, mass in outcomes)
+
+    best = delta(moves), list(moves)
+    for _ in range(_SWEEPS):
+        for place, every in enumerate(losing):
+            for move in range(len(every)):
+                tried = [*best[1][:place], move, *best[1][place + 1 :]]
+                best = max(best, (delta(tried), tried))
+    return best
+
+
+class _Loss:
+    """What is lost at a neighbour in one order, in floats: for each output how probable it is on the second database, and its loss."""
+
+    __slots__ = ("seen",)
+
+    def __init__(self, met: votes.Met, place: int) -> None:
+        both = [(p, q)[::-1] if place else (p, q) for p, q in met]
+        self.seen = [(float(q.mid()), float((p / q).log().mid())) for p, q in both if float(q.mid()) > 0]
+
+    def cumulant(self, order: float) -> float:
+        """(a - 1) D_a at an order."""
+        top = max(order * loss for _, loss in self.seen)
+        return top + math.log(sum(mass * math.exp(order * loss - top) for mass, loss in self.seen))
+
+
+def _total(losing: Sequence[Sequence[_Loss]], times: Sequence[int], order: float) -> float:
+    """(a - 1) D_a of all lists, each at its worst neighbour."""
+    return sum(count * max((one.cumulant(order) for one in every), default=0.0) for count, every in zip(times, losing, strict=True))
+
+
+def _order(losing: Sequence[Sequence[_Loss]], times: Sequence[int], epsilon: float | None, delta: float) -> float:
+    """The order of the divergence that tells the most of delta at an epsilon, or of epsilon at a delta."""
+    orders: list[float] = [1 + 2.0 ** (k / 4) for k in range(-16, 64)]
+    if epsilon is not None:
+        return min(orders, key=lambda order: _total(losing, times, order) - (order - 1) * epsilon)
+    return min(orders, key=lambda order: (_total(losing, times, order) - math.log(delta)) / (order - 1))
+
+
+def _passes(pair: Pair, delta: float) -> float:
+    """About where a curve passes a delta."""
+    low, high = 0.0, 1.0
+    while high < 2**12 and pair.worst(rational(Fraction(high))).mid() > delta:
+        high *= 2
+    for _ in range(_ROUNDS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if pair.worst(rational(Fraction(middle))).mid() > delta else (low, middle)
+    return high

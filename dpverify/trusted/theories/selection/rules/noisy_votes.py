@@ -1,0 +1,58 @@
+"""Who has the most votes with Gaussian noise, on one database: its curve against its neighbours.
+
+Theorem: On a database with so many votes for each of k candidates, candidate i wins with the probability integral of phi(t - x_i) times the
+product of Phi(t - x_j), j not i, x being the votes in units of the deviation. A neighbour has one vote less of one candidate, who has any,
+and one more of another. The greatest divergence of the two laws over all neighbours, in one order and in the other, is that of this one
+database. With several lists of votes the neighbour may be any in each of them: the losses of the worst in each order add up.
+
+Checked:
+- the probabilities, by sums over equally spaced points with a proved remainder
+- every neighbour, of each list
+- masses of losses on a grid bound each profile, where there are several lists
+
+Source: docs/theory/selection.md#noisy-votes
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dpverify.trusted.combinators.runs import Run
+from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.pairs import Curve
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, require
+from dpverify.trusted.kernel.expr import ONE
+from dpverify.trusted.kernel.fact import Parameters, Premises
+from dpverify.trusted.language.rationals import to_whole
+from dpverify.trusted.theories.composition.rules import loss_distribution
+from dpverify.trusted.theories.selection import votes
+
+NAME: Final = votes.RULE
+ASSUMED: Final = ("the sampler is ideal", "the noises are independent of each other")
+
+
+def infer(run: Run, parameters: Parameters, _: Premises) -> Curve:
+    """The curve of one run, the database with the votes first. Raises Rejected, Undecided, CertificateError.
+
+    parameters: "moves", of each different list the number of the neighbour that the lower bound is at; of several lists "grid", and
+    "reverse", the grid of the other order.
+    """
+    if run.factor != ONE or run.mapped:
+        raise Rejected(NAME, "the part", "its neighbours are those of one database")
+    sigma, lists = votes.read(run.part.mechanism)
+    told = parameters["moves"]
+    if not isinstance(told, list) or len(told) != len(lists):
+        raise CertificateError(f"{NAME}: 'moves' are not one number for each different list.")
+    curves = [curve(votes.Answer(sigma, each), move) for each, move in zip(sorted(lists), told, strict=True)]
+    if lists.total() == 1:
+        return settled.single(run, curves[0])
+    require("reverse" in parameters, CertificateError(f"{NAME}: both orders want a grid."))
+    found = loss_distribution.distributions(curves, [lists[each] for each in sorted(lists)], parameters)
+    return settled.single(run, found)
+
+
+def curve(answer: votes.Answer, move: object) -> Curve:
+    """Of one list, from below at one neighbour in both orders. Raises CertificateError for a neighbour that is none."""
+    upper = answer.at_most()
+    lower = answer.at(to_whole(move, "moves", NAME, 0, len(answer.moves) - 1)) if answer.moves else upper
+    return Curve(upper, lower, (NAME,), ASSUMED)
