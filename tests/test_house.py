@@ -153,14 +153,14 @@ def test_the_floors_of_the_design_stand_in_the_order_of_the_contract():
 
 
 def test_processes_are_made_in_one_place():
-    """Programs of others, a browser, a solver, Coq, git, pip, are run by `subprocess`; what runs our code or a sampler is made here."""
+    """Programs apart, a browser, a solver, Coq, git, pip, the second checker, are run by `subprocess`; what runs our code is made here."""
     found = {name: set() for name in ("multiprocessing", "subprocess", "os.fork")}
     for path in PACKAGE.rglob("*.py"):
         text = path.read_text()
         for name, users in found.items():
             if re.search(rf"\b{name}\.\w*(context|Process|run|Popen|fork)|\b{name}\(", text):
                 users.add(path.relative_to(PACKAGE).as_posix())
-    others = {"cli/pdf.py", "project/formal/coq.py", "project/made.py", "project/origin.py", "search/outside.py"}
+    others = {"cli/pdf.py", "project/confirmed.py", "project/formal/coq.py", "project/made.py", "project/origin.py", "search/outside.py"}
     assert found == {"multiprocessing": {"runtime/processes.py"}, "subprocess": others, "os.fork": set()}
 
 

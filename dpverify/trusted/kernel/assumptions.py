@@ -22,16 +22,6 @@ ONWARD: Final = "neighbours of neighbours move the answer on in the same directi
 EVERY: Final = "answers at every distance up to the stated sensitivity occur, in every direction"
 RECORDS: Final = "a person has no more records than stated, with the stated fields, of which no value is outside its domain or not a number"
 REAL: Final = "histograms are real-valued"
-CONTRIBUTED: Final = "a user contributes at the stated steps alone, to each a vector no longer than the sensitivity in l2"
-TOGETHER: Final = "some user contributes at any stated steps vectors on one line, as long as the sensitivity"
-SAMPLED: Final = "each record is in one group, and each step of the group takes it by itself with the stated probability"
-
-WITHIN: Final = "neighbours' answers differ by at most the sensitivity times the smaller scale, the logarithms of their scales by the bound"
-REACHED: Final = "neighbours occur with all answers and scales that the sensitivity and the bound of the scale allow, in either order"
-ONE_DATABASE: Final = (
-    "the votes are those of one database, and what is said is of it alone: it is private itself, for other votes have other numbers"
-)
-ANY_VOTER: Final = "whichever vote is changed in one list, a vote of the same voter may be any in the others"
 
 SIDES: Final[tuple[Side, ...]] = ("upper", "lower")
 
@@ -93,14 +83,10 @@ def of_one(part: Part, bound: Bound, onward: bool = False, at_theirs: bool = Fal
         from dpverify.trusted.facts.assumed_of_inputs import of_inputs
 
         yield from of_inputs(mechanism, part.sensitivity is not None, bound, at_theirs)
-    elif isinstance(mechanism, model.CorrelatedNoise):
-        yield CONTRIBUTED if bound.side == "upper" else TOGETHER
-        yield from (SAMPLED,) * (mechanism.rate is not None)
-    elif isinstance(mechanism, model.SmoothSensitivity):
-        yield WITHIN if bound.side == "upper" else REACHED
-    elif isinstance(mechanism, model.NoisyVotes):
-        yield ONE_DATABASE
-        yield from (ANY_VOTER,) * (bound.side == "lower" and len(mechanism.votes) > 1)
+    elif isinstance(mechanism, model.CorrelatedNoise | model.SmoothSensitivity | model.NoisyVotes):
+        from dpverify.trusted.facts.assumed_of_records import of_records
+
+        yield from of_records(mechanism, bound)
     elif not isinstance(mechanism, model.NoisyKeys | model.Shuffle):  # whose rules say what records do to them
         assert_never(mechanism)
     yield IDEAL

@@ -46,8 +46,7 @@ _OF_ERRORS: Final[Names] = {
 """Rules about errors."""
 _IN_MEASURES: Final[Names] = {
     "divergences": "added-measures best-of-measures finite-measures gaussian-measures implied-measures laplace-measures "
-    "measures-of-a-curve measures-of-sums measures-of-votes "
-    "sampled-measures selection-measures"
+    "measures-of-a-curve measures-of-sums measures-of-votes sampled-measures selection-measures"
 }
 """Rules about claims in zCDP, GDP and Renyi divergences."""
 
