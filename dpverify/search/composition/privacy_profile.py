@@ -75,6 +75,7 @@ from dpverify.trusted.theories.composition.rules import (
     parallel_composition,
     poisson_subsampling,
     sampling_without_replacement,
+    shuffled_bits,
     shuffling,
     single_part,
 )
@@ -873,7 +874,7 @@ def _at_a_delta(run: Run, plan: Plan, curve: Curve, delta: arb, digits: int) -> 
         found = every_shift.passes(run, float(delta))
         if found and curve.upper.worst(rational(Fraction(found["upper"]))) <= delta:
             return found
-    starts = shuffles.passes(run, plan, float(delta)) if plan["rule"] == shuffling.NAME else (None, None)
+    starts = shuffles.passes(run, plan, float(delta)) if plan["rule"] in (shuffling.NAME, shuffled_bits.NAME) else (None, None)
     return _inverse(curve, delta, digits, starts)
 
 

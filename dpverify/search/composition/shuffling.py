@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from itertools import permutations
+from itertools import islice, permutations
 
 import numpy as np
 from flint import arb
 from scipy import stats
 
-from dpverify.search.composition import plans as building
 from dpverify.search.composition.plans import Plan
 from dpverify.search.decimals import decimals
 from dpverify.search.proposal import bound, of_run
 from dpverify.trusted.combinators.runs import Run, leaf
 from dpverify.trusted.facts.premises import pure_of
-from dpverify.trusted.kernel.balls import constant, precision, rational
+from dpverify.trusted.kernel.balls import constant, precision
 from dpverify.trusted.kernel.errors import DpverifyError, Rejected, Undecided, require
-from dpverify.trusted.kernel.expr import Num
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.expr import ONE, Num, sub
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, KaryResponse, Shuffle, Table
+from dpverify.trusted.theories.composition.bits import Bits
 from dpverify.trusted.theories.composition.histograms import every, gains, histograms, size, weight
+from dpverify.trusted.theories.composition.rules import shuffled_bits as exact
 from dpverify.trusted.theories.composition.rules import shuffled_histograms as few
 from dpverify.trusted.theories.composition.rules import shuffling as rule
 
@@ -34,6 +38,11 @@ _MOST_EPSILON = 2.0**10
 _HALVINGS = 50
 _MOST_EVENTS = 400
 _MOST_OUTPUTS = 8
+_MOST_SPLITS = 1_000
+_NEAR = 16
+"""How many of the others are tried with another record than the rest."""
+_TOLERANCE = 3e-7
+"""How far the bounds on epsilon may be apart for what lies between splits; delta falls by so much times the squared deviations."""
 
 
 def plan(run: Run, epsilon: float | None, delta: float, premises: Callable[[Claim], Plan | None]) -> Plan:
@@ -41,8 +50,9 @@ def plan(run: Run, epsilon: float | None, delta: float, premises: Callable[[Clai
     shuffle = run.part.mechanism
     assert isinstance(shuffle, Shuffle) and isinstance(shuffle.people, Num)
     local, others = shuffle.part.mechanism, int(shuffle.people.value) - 1
-    with suppress(DpverifyError), precision(_BITS):
-        return _of_few(shuffle, epsilon, delta)
+    for sharper in (_of_few, _of_bits):
+        with suppress(DpverifyError), precision(_BITS):
+            return sharper(shuffle, epsilon, delta)
     found: Plan = {"rule": rule.NAME}
     with precision(_BITS):
         if not isinstance(local, Table | KaryResponse):
@@ -51,12 +61,11 @@ def plan(run: Run, epsilon: float | None, delta: float, premises: Callable[[Clai
                 raise Undecided("no bound is known on the pure epsilon of what is shuffled.")
             found["premise"] = premise
         found["ranges"] = [_range(others, share) for _, share in _laws(run, local, found)]
-        if isinstance(local, Table):
+        if isinstance(local, Table | KaryResponse):
             at = epsilon if epsilon is not None else passes(run, found, delta)[0] or Fraction(0)
-            below = list(_events(local))[:_MOST_EVENTS]
-            heights = [(_height(run, {**found, "below": one}, float(at)), -i) for i, one in enumerate(below)]
-            if heights and max(heights)[0] > 0:
-                found["below"] = below[-max(heights)[1]]
+            below = _event(local, others, float(at))
+            if below is not None:
+                found["below"] = below
     return found
 
 
@@ -108,29 +117,28 @@ def _range(others: int, share: float) -> list[int]:
     return [max(0, math.floor(middle - far)), min(others, math.ceil(middle + far))]
 
 
-def _height(run: Run, one: Plan, epsilon: float) -> float:
-    """About how much the event of a plan tells."""
-    with suppress(DpverifyError):
-        lower = building.curve_of_one(run, one).lower
-        if lower is not None:
-            return float(lower.worst(rational(Fraction(epsilon))).mid())
-    return -1.0
-
-
 def passes(run: Run, found: Plan, delta: float) -> tuple[Fraction | None, Fraction | None]:
     """About where the bounds from above and from below pass a delta, in floats; None where they do not, or are not known."""
     shuffle = run.part.mechanism
     assert isinstance(shuffle, Shuffle) and isinstance(shuffle.people, Num)
     local, others = shuffle.part.mechanism, int(shuffle.people.value) - 1
     with precision(_BITS):
+        if found["rule"] == exact.NAME:
+            start = _passed(others, _orders(local), delta)
+            return start, start
         laws = _laws(run, local, found)
-    above = _crossing(lambda epsilon: max((_of_clones(others, *law, epsilon) for law in laws), default=0.0), delta)
-    if "below" not in found or not isinstance(local, Table):
-        return above, None
-    told, rows = found["below"], rule.rational_rows(local)
-    more, less, chance = (float(sum(rows[row][y] for y in told["outputs"])) for row in (*told["pair"], told["others"]))
-    orders = (more, less, chance), (1 - less, 1 - more, 1 - chance)
-    return above, _crossing(lambda epsilon: max(_of_ones(others, *order, epsilon) for order in orders), delta)
+        above = _crossing(lambda epsilon: max((_of_clones(others, *law, epsilon) for law in laws), default=0.0), delta)
+        if "below" not in found:
+            return above, None
+        chances = [float(constant(chance)) for chance in rule.chances(local, found["below"])[0]]
+    more, less = chances[found["below"]["first"]], chances[found["below"]["second"]]
+    chance = sum(map(operator.mul, chances, found["below"]["others"])) / max(others, 1)
+    return above, _passed(others, [(more, less, chance), (1 - less, 1 - more, 1 - chance)], delta)
+
+
+def _passed(others: int, laws: Sequence[tuple[float, float, float]], delta: float) -> Fraction | None:
+    """About where the worst of some numbers of ones, of others who all have one chance, passes a delta."""
+    return _crossing(lambda epsilon: max(_of_ones(others, *law, epsilon) for law in laws), delta)
 
 
 def _laws(run: Run, local: object, found: Plan) -> list[tuple[float, float]]:
@@ -181,12 +189,99 @@ def _of_ones(others: int, more: float, less: float, chance: float, epsilon: floa
     return float((more - factor * less) * (above + before) + (1 - more - factor * (1 - less)) * above)
 
 
-def _events(local: Table) -> Iterator[Plan]:
-    """Two rows, the row of the others, and the outputs that the first row tells more often by a factor of at least so much."""
+def _event(local: Table | KaryResponse, others: int, epsilon: float) -> Plan | None:
+    """Two rows, outputs that the first tells more often by a factor of at least so much, and others with two records, of which it is likely
+    that they are about the worst.
+    """
+    best, found = 0.0, None
+    for one in islice(_events(local), _MOST_EVENTS):
+        chances = [float(constant(chance)) for chance in rule.chances(local, one)[0]]
+        for row, chance in enumerate(chances):
+            height = _of_ones(others, chances[one["first"]], chances[one["second"]], chance, epsilon) if 0 < chance < 1 else 0.0
+            if height > best:
+                best, found = height, {**one, "others": [others * (x == row) for x in range(len(chances))]}
+    if found is None:
+        return None
+    chances = [constant(chance) for chance in rule.chances(local, found)[0]]
+    row = max(range(len(chances)), key=lambda x: found["others"][x])
+    other = max(range(len(chances)), key=lambda x: abs(float(chances[x] - chances[row])))
+    law = Bits(others, *(chances[x] for x in (row, other, found["first"], found["second"])))
+    heights = {split: float(law.at(split, arb(epsilon)).lower()) for split in range(max(0, others - _NEAR), others + 1)}
+    split = max(heights, key=lambda split: (heights[split], split))
+    counts = [0] * len(chances)
+    counts[other], counts[row] = others - split, counts[row] + split if other != row else others
+    return {**found, "others": counts}
+
+
+def _events(local: Table | KaryResponse) -> Iterator[Plan]:
+    """Two rows, and outputs that the first row tells more often by a factor of at least so much."""
+    if isinstance(local, KaryResponse):
+        yield {"first": 0, "second": 1}
+        return
     rows = rule.rational_rows(local)
     for i, j in permutations(range(len(rows)), 2) if local.adjacent is None else local.adjacent:
         ratios = sorted({p / q for p, q in zip(rows[i], rows[j], strict=True) if q}, reverse=True)
         for least in ratios[: min(len(ratios) - 1, _MOST_OUTPUTS)]:
             outputs = [y for y, (p, q) in enumerate(zip(rows[i], rows[j], strict=True)) if p and p >= least * q]
-            for others in range(len(rows)):
-                yield {"pair": [i, j], "others": others, "outputs": outputs}
+            yield {"first": i, "second": j, "outputs": outputs}
+
+
+# -- two outputs ------------------------------------------------------------------------------------------------------
+
+
+def _of_bits(shuffle: Shuffle, epsilon: float | None, delta: float) -> Plan:
+    """By splits of the others between which the bounds are as near as they need be. Raises Rejected, Undecided for another part."""
+    others, local = rule.people_of(shuffle) - 1, shuffle.part.mechanism
+    (more, less), both = exact.chances(local)
+    if certainly_equal(more, less):
+        return {"rule": exact.NAME, "splits": []}
+    if epsilon is None:
+        epsilon = float(_passed(others, _orders(local), delta) or 0)
+    law = exact.bits(others, more, less)()
+    sides = (law,) if certainly_equal(more, sub(ONE, less)) else (law, law.complement)
+    with precision(2 * _BITS):
+        tried = [_splits(side, arb(epsilon)) for side in sides]
+    found: Plan = {"rule": exact.NAME, "splits": [splits for splits, *_ in tried]}
+    if both:  # what is worst in the one order is a witness in the other
+        worst = max(range(len(tried)), key=lambda side: tried[side][2])
+        found["below"] = others - tried[worst][1] if worst else tried[worst][1]
+    return found
+
+
+def _splits(law: Bits, epsilon: arb) -> tuple[list[int], int, float]:
+    """Splits of the others, more of them where they are about the worst; the worst, and about its H. Raises Undecided."""
+    circle = law.circle(epsilon)
+    if circle is None:
+        return [*dict.fromkeys((0, law.others))], 0, 0.0
+    tops, bounds = {split: circle.top(split) for split in (0, law.others)}, list[tuple[float, int, int]]()
+    deviations = float(circle.best.log() * circle.spread(law.others).max(circle.spread(0)).sqrt())
+    within = 1 + _TOLERANCE * max(1.0, deviations**2)
+
+    def add(low: int, high: int) -> None:
+        if high > low + 1:
+            bound = circle.between(tops[low], tops[high])
+            heapq.heappush(bounds, (-math.inf if bound is None else -float(bound), low, high))
+
+    def greatest() -> float:
+        return max(float(top.greatest.mid()) for top in tops.values())
+
+    add(0, law.others)
+    known = greatest()
+    while bounds and -bounds[0][0] > within * known and len(tops) < _MOST_SPLITS:
+        _, low, high = heapq.heappop(bounds)
+        middle = (low + high) // 2
+        tops[middle] = circle.top(middle)
+        known = max(known, float(tops[middle].greatest.mid()))
+        add(low, middle)
+        add(middle, high)
+    if bounds and math.isinf(bounds[0][0]):
+        raise Undecided("the worst of all that others may have is not known with so many splits.")
+    worst = max(tops, key=lambda split: float(tops[split].greatest.mid()))
+    return sorted(tops), worst, known
+
+
+def _orders(local: object) -> list[tuple[float, float, float]]:
+    """The chances of the one on both data, and of others who all have one record, in both orders."""
+    more, less = (float(constant(chance)) for chance in exact.chances(local)[0])
+    orders = (more, less), (1 - less, 1 - more)
+    return [(high, low, chance) for high, low in orders for chance in (high, low)]
