@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from itertools import islice, permutations
+from itertools import islice, pairwise, permutations
 
 import numpy as np
 from flint import arb
@@ -25,7 +24,7 @@ from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.expr import ONE, Num, sub
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, KaryResponse, Shuffle, Table
-from dpverify.trusted.theories.composition.bits import Bits
+from dpverify.trusted.theories.composition.bits import Bits, Top
 from dpverify.trusted.theories.composition.histograms import every, gains, histograms, size, weight
 from dpverify.trusted.theories.composition.rules import shuffled_bits as exact
 from dpverify.trusted.theories.composition.rules import shuffled_histograms as few
@@ -41,7 +40,7 @@ _MOST_OUTPUTS = 8
 _MOST_SPLITS = 1_000
 _NEAR = 16
 """How many of the others are tried with another record than the rest."""
-_TOLERANCE = 3e-7
+_TOLERANCE = 6e-7
 """How far the bounds on epsilon may be apart for what lies between splits; delta falls by so much times the squared deviations."""
 
 
@@ -253,28 +252,19 @@ def _splits(law: Bits, epsilon: arb) -> tuple[list[int], int, float]:
     circle = law.circle(epsilon)
     if circle is None:
         return [*dict.fromkeys((0, law.others))], 0, 0.0
-    tops, bounds = {split: circle.top(split) for split in (0, law.others)}, list[tuple[float, int, int]]()
     deviations = float(circle.best.log() * circle.spread(law.others).max(circle.spread(0)).sqrt())
-    within = 1 + _TOLERANCE * max(1.0, deviations**2)
-
-    def add(low: int, high: int) -> None:
-        if high > low + 1:
-            bound = circle.between(tops[low], tops[high])
-            heapq.heappush(bounds, (-math.inf if bound is None else -float(bound), low, high))
-
-    def greatest() -> float:
-        return max(float(top.greatest.mid()) for top in tops.values())
-
-    add(0, law.others)
-    known = greatest()
-    while bounds and -bounds[0][0] > within * known and len(tops) < _MOST_SPLITS:
-        _, low, high = heapq.heappop(bounds)
-        middle = (low + high) // 2
-        tops[middle] = circle.top(middle)
-        known = max(known, float(tops[middle].greatest.mid()))
-        add(low, middle)
-        add(middle, high)
-    if bounds and math.isinf(bounds[0][0]):
+    within = _TOLERANCE * max(1.0, deviations**2) + (0.0 if deviations > 1 else 1 / float(circle.spread(0)))
+    tops, wide = dict[int, Top](), list[tuple[int, int]]()
+    asked, bounds = [*dict.fromkeys((0, law.others))], dict[tuple[int, int], float]()
+    while asked and len(tops) < _MOST_SPLITS:
+        tops |= {top.split: top for top in circle.tops(asked)}
+        for low, high in set(pairwise(sorted(tops))) - bounds.keys():
+            bound = circle.between(tops[low], tops[high]) if high > low + 1 else arb(0)
+            bounds[low, high] = math.inf if bound is None else float(bound)
+        known = max(float(top.greatest.mid()) for top in tops.values())
+        wide = [block for block in pairwise(sorted(tops)) if bounds[block] > (1 + within) * known]
+        asked = [(low + high) // 2 for low, high in wide]
+    if any(math.isinf(bounds[block]) for block in wide):
         raise Undecided("the worst of all that others may have is not known with so many splits.")
     worst = max(tops, key=lambda split: float(tops[split].greatest.mid()))
     return sorted(tops), worst, known

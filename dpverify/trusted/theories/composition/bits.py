@@ -12,7 +12,7 @@ from functools import reduce
 from itertools import pairwise
 from typing import Final
 
-from flint import acb, arb, ctx
+from flint import acb, acb_mat, arb, ctx
 
 from dpverify.trusted.facts.evaluate import divergence
 from dpverify.trusted.facts.pairs import Pair
@@ -21,8 +21,8 @@ from dpverify.trusted.kernel.errors import Undecided, require
 
 _GUARD: Final = 64
 _OFF: Final = 2
-"""So far from a line through two best events the values certainly rise, or fall."""
-_OFFSETS: Final = range(-_OFF - 1, _OFF + 3)
+"""So far from the line of about the best events the values certainly rise, or fall."""
+_OFFSETS: Final = range(-_OFF - 1, _OFF + 4)
 _CELLS: Final = 32
 _DEVIATIONS: Final = 10
 
@@ -43,21 +43,22 @@ class Bits:
             circle = self.circle(epsilon)
             if circle is None:
                 return self.alone(epsilon)
-            top = circle.top(split)
+            (top,) = circle.tops([split])
             return top.greatest.max(arb(0)) if top.turns(arb(0)) else self.alone(epsilon)
 
     def worst(self, splits: Sequence[int], epsilon: arb) -> arb:
-        """The greatest H of all splits of the others, by those that are told, which rise from 0 to all, and by bounds between them."""
+        """At least the greatest H of all splits of the others, by those that are told, which rise from 0 to all, and by bounds between them."""
         with precision(min(ctx.prec, _GUARD) + _GUARD):
             circle = self.circle(epsilon)
             if circle is None:
                 return self.alone(epsilon)
-            tops = [circle.top(split) for split in splits]
+            tops = circle.tops(splits)
             bounds = [circle.between(low, high) for low, high in pairwise(tops) if high.split > low.split + 1]
             if not all(top.turns(arb(0)) for top in tops) or None in bounds:
                 return self.alone(epsilon)
             known = reduce(arb.max, (top.greatest for top in tops)).max(arb(0))
-            return reduce(arb.max, (bound for bound in bounds if bound is not None), known).union(known)
+            above = (reduce(arb.max, (bound for bound in bounds if bound is not None), known) / known - 1).upper()
+            return known * (1 + _power(above)) if above > 0 else known
 
     @property
     def complement(self) -> Bits:
@@ -82,12 +83,15 @@ class Bits:
 
 @dataclass(frozen=True, slots=True)
 class Top:
-    """f(split, number + j) for the offsets j, where number is about the best. scale: the logarithm of R^-number times the generating function."""
+    """f(split, number + j) for the offsets j. centre: about the best t, exact; number: its floor. size: R^-number times the generating
+    function.
+    """
 
     others: int
     split: int
+    centre: arb
     number: int
-    scale: arb
+    size: arb
     values: tuple[arb, ...]
 
     @property
@@ -101,13 +105,13 @@ class Top:
         return 2 * here - before - after
 
     def turns(self, by: arb) -> bool:
-        """Whether the values rise by more than so much over the two least offsets, and fall so over the two greatest: the best is between.
+        """Whether the values rise by more than so much over the three least offsets, and fall so over the three greatest: the best is between.
 
         Below t = 0 and above others + 1 they are constant, which is as good where they are to move by more than 0 alone.
         """
         rises = [after - before for before, after in pairwise(self.values)]
         flat = [by == 0 and not 0 <= self.number + j <= self.others + 1 for j in _OFFSETS[:-1]]
-        below, above = [*zip(rises, flat, strict=True)][:2], [*zip(rises, flat, strict=True)][-2:]
+        below, above = [*zip(rises, flat, strict=True)][:3], [*zip(rises, flat, strict=True)][-3:]
         return all(still or rise > by for rise, still in below) and all(still or -rise > by for rise, still in above)
 
 
@@ -140,31 +144,38 @@ class Circle:
         """The variance of the tilted number of others."""
         return sum((count * self._tilted(p) * (1 - self._tilted(p)) for count, p in self._both(split)), arb(0))
 
-    def top(self, split: int) -> Top:
-        """By an odd number of roots of unity, of which those far from 1 hardly count."""
-        radius, bits, spread = self.tilt.exp(), ctx.prec - _GUARD // 2, self.spread(split)
-        number = _integer(1 + sum((count * _odds(p, self.best) for count, p in self._both(split)), arb(0)))
-        nodes = 2 * _integer((spread * bits / 3).sqrt() + bits) + 1
-        sums, size = [arb(0)] * len(_OFFSETS), arb(0)
-        for j in range(nodes // 2 + 1):
-            s = radius * acb.exp_pi_i(acb(arb(2 * j) / nodes))
-            each = acb(1)
-            for count, p in self._both(split):
-                each *= ((1 - p + p * s) / (1 - p + p * radius)) ** count
-            size = arb(each.abs_upper())
-            if size < arb(2) ** -bits:
-                break
-            each *= s * (self.gain * s - self.loss) / (s - 1) * acb.exp_pi_i(acb(arb(-2 * (number * j % nodes)) / nodes))
-            each *= s ** -_OFFSETS[0] * (2 if j else 1)
-            for i in range(len(_OFFSETS)):
-                sums[i] += each.real
-                each /= s
-        else:
-            size = arb(0)
-        scale = self._log(split, radius) - number * self.tilt
-        constant, folded = self._folded(split, number, nodes, spread)
-        error = folded + size * scale.exp() * radius ** (1 - _OFFSETS[0]) * (self.loss + self.gain * radius) / (radius - 1)
-        return Top(self.others, split, number, scale, tuple(total * scale.exp() / nodes + constant + arb(0, error.upper()) for total in sums))
+    def tops(self, splits: Sequence[int]) -> list[Top]:
+        """At every split, by the same odd number of roots of unity, of which those far from 1 hardly count."""
+        radius, bits, spreads = self.tilt.exp(), ctx.prec - _GUARD // 2, [self.spread(split) for split in splits]
+        nodes = 2 * _integer((reduce(arb.max, spreads) * bits / 3).sqrt() + arb(bits) / 3) + 1
+        used, left = 0, arb(1)
+        while used <= nodes // 2 and not left < arb(2) ** -bits:
+            used += 1
+            left = (-2 * reduce(arb.min, spreads) * _half(2 * arb.pi() * used / nodes)).exp()
+        left = left * radius ** (1 - _OFFSETS[0]) * (self.loss + self.gain * radius) / (radius - 1) if used <= nodes // 2 else arb(0)
+        roots = [acb.exp_pi_i(acb(arb(2 * j) / nodes)) for j in range(used)]
+        bases = [[(1 - p + p * radius * root) / (1 - p + p * radius) for p in self.chances] for root in roots]
+        centres = [sum((count * _odds(p, self.best) for count, p in self._both(split)), arb(1) / 2).mid() for split in splits]
+        numbers = [_integer(centre) for centre in centres]
+        sizes = [
+            base[0] ** split * base[1] ** (self.others - split) * acb.exp_pi_i(acb(arb(-2 * (number * j % nodes)) / nodes))
+            for split, number in zip(splits, numbers, strict=True)
+            for j, base in enumerate(bases)
+        ]
+        factors = [(2 if j else 1) * self._factor(radius * root) * (radius * root) ** -k for j, root in enumerate(roots) for k in _OFFSETS]
+        sums = acb_mat(len(splits), used, sizes) * acb_mat(used, len(_OFFSETS), factors)
+        found = list[Top]()
+        for i, (split, spread, centre, number) in enumerate(zip(splits, spreads, centres, numbers, strict=True)):
+            size = (self._log(split, radius) - number * self.tilt).exp()
+            constant, folded = self._folded(split, number, nodes, spread)
+            error = arb(0, (folded + left * size).upper())
+            values = tuple(sums[i, k].real * size / nodes + constant + error for k in range(len(_OFFSETS)))
+            found.append(Top(self.others, split, centre, number, size, values))
+        return found
+
+    def _factor(self, s: acb) -> acb:
+        """What makes the generating function of f of that of the others."""
+        return s * (self.gain * s - self.loss) / (s - 1)
 
     def _folded(self, split: int, number: int, nodes: int, spread: arb) -> tuple[arb, arb]:
         """What the mean has of the other values of f, so many steps away: a geometric series to be added, and a bound of the rest."""
@@ -179,7 +190,7 @@ class Circle:
     def between(self, low: Top, high: Top) -> arb | None:
         """At least the greatest f of all splits from the one to the other; None where it is not known."""
         width, radius = high.split - low.split, self.tilt.exp()
-        slope, reach = arb(high.number - low.number) / width, radius ** (_OFF + 1)
+        slope, reach = (high.centre - low.centre) / width, radius ** (_OFF + 1)
         cut = (_DEVIATIONS / self.spread(low.split).min(self.spread(high.split)).sqrt()).min(arb(1)).upper()
         moves, bends, bent = arb(0), arb(0), arb(0)
         steps, step_bends = arb(0), arb(0)
@@ -198,13 +209,13 @@ class Circle:
         by = 4 * error + (step_bends + width**2 * steps) / 8
         if not (low.turns(by) and high.turns(by)):
             return None
-        tops = [top.greatest + (top.bend + 4 * error + (_OFF + 2) * bent).max(arb(0)) / 8 for top in (low, high)]
+        tops = [top.greatest + (top.bend + 4 * error + (_OFF + 3) * bent).max(arb(0)) / 8 for top in (low, high)]
         return (tops[0].max(tops[1]) + 2 * error + width**2 * moves / 8).upper()
 
     def _size(self, top: Top, half: arb) -> arb:
         """At most R^-number |generating function| at all angles beyond one."""
         pairs = ((count, self._tilted(p)) for count, p in self._both(top.split))
-        return (top.scale + sum((count * (-4 * q * (1 - q) * half).log1p() / 2 for count, q in pairs), arb(0))).exp()
+        return top.size * sum((count * (-4 * q * (1 - q) * half).log1p() / 2 for count, q in pairs), arb(0)).exp()
 
     def _move(self, slope: arb, angle: arb, curl: arb) -> arb:
         """At most |log((1 - p + p s)/(1 - q + q s)) - slope log s|, p and q the two chances, at all angles up to one: by its expansion."""
@@ -232,6 +243,12 @@ def _half(angle: arb) -> arb:
     """The square of the sine of half an angle."""
     sine: arb = (angle / 2).sin()
     return sine**2
+
+
+def _power(number: arb) -> arb:
+    """The least power of two that is greater than an exact number above 0: a factor that does not move with epsilon."""
+    mantissa, exponent = number.man_exp()
+    return arb((1, exponent + int(mantissa).bit_length()))
 
 
 def _integer(near: arb) -> int:
