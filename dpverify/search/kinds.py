@@ -111,8 +111,10 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
             alone = "a new key may be told, which was never looked at before: no epsilon holds alone. Claim a delta."
             proposal.reasons += [alone] * (claim.delta == ZERO)
         case Shuffle():
-            alone = "shuffling lowers delta, and no pure epsilon: claim that of the part, or a delta."
-            proposal.reasons += [alone] * (claim.delta == ZERO)
+            from dpverify.search.composition import shuffling
+
+            if claim.delta == ZERO:
+                proposal.extend(partial(shuffling.pure, known=known), claim, digits)
         case CorrelatedNoise():
             alone = "Gaussian noise loses more than any epsilon at times, correlated or not. Claim a delta."
             proposal.reasons += [alone] * (claim.delta == ZERO)

@@ -15,7 +15,7 @@ from scipy import stats
 
 from dpverify.search.composition.plans import Plan
 from dpverify.search.decimals import decimals
-from dpverify.search.proposal import bound, of_run
+from dpverify.search.proposal import Premise, Steps, bound, of_run
 from dpverify.trusted.combinators.runs import Run, leaf
 from dpverify.trusted.facts.premises import pure_of
 from dpverify.trusted.kernel.balls import constant, precision
@@ -27,6 +27,7 @@ from dpverify.trusted.kernel.model import Claim, KaryResponse, Shuffle, Table
 from dpverify.trusted.theories.composition.bits import Bits, Top
 from dpverify.trusted.theories.composition.histograms import every, gains, histograms, size, weight
 from dpverify.trusted.theories.composition.rules import shuffled_bits as exact
+from dpverify.trusted.theories.composition.rules import shuffled_epsilon
 from dpverify.trusted.theories.composition.rules import shuffled_histograms as few
 from dpverify.trusted.theories.composition.rules import shuffling as rule
 
@@ -81,6 +82,15 @@ def _of_few(shuffle: Shuffle, epsilon: float | None, delta: float) -> Plan:
             gained = float(gains([(laws[i], laws[j])], weight(rows) ** people).divergence(arb(epsilon)).mid())
             best = max(best, (gained, [i, j], [*split]))
     return {"rule": few.NAME, "below": {"pair": best[1], "others": best[2]}} if pairs else {"rule": few.NAME}
+
+
+def pure(claim: Claim, _: int, known: Premise) -> Steps:
+    """What is known of the pure epsilon of the part. Raises Undecided."""
+    assert isinstance(claim.mechanism, Shuffle)
+    found = [known(leaf(Run(claim.mechanism.part), claim.domains), side) for side in ("upper", "lower")]
+    steps = [{"rule": shuffled_epsilon.NAME, "evidence": {}, "noises": [({"part": 0}, step)]} for step in found if step is not None]
+    require(steps, Undecided("shuffling keeps the pure epsilon of what each person runs, of which none is known."))
+    return steps[:1] if steps[1:] == steps[:1] else steps
 
 
 def described(fact: Fact, epsilon: arb) -> dict[str, str]:

@@ -12,7 +12,7 @@ Names = Mapping[str, str]
 _OF_THE_MECHANISM: Final[Names] = {
     "additive": "concave-exponent convex-exponent divergence equal-answers mixture-closed-form mixture-concave modulus modulus-parts "
     "point-witness power-identity product-lipschitz smooth-box smooth-point smooth-power staircase sum-slopes",
-    "composition": "combination joint-moves",
+    "composition": "combination joint-moves shuffled-epsilon",
     "finite": "exponential-general finite-table kary-response kernel-box kernel-point",
     "selection": "alignment every-word log-concave-noisy-max log-concave-threshold selection-moduli survival told-words "
     "two-candidates worst-output worst-run worst-words",

@@ -63,6 +63,8 @@ def _from_loss_distribution_on(name: str) -> Theorem:
             from dpverify.trusted.theories.composition.rules import sampling_without_replacement as rule
         case "shuffled-bits":
             from dpverify.trusted.theories.composition.rules import shuffled_bits as rule
+        case "shuffled-epsilon":
+            from dpverify.trusted.theories.composition.rules import shuffled_epsilon as rule
         case "shuffled-histograms":
             from dpverify.trusted.theories.composition.rules import shuffled_histograms as rule
         case "shuffling":

@@ -71,7 +71,7 @@ def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
     else:
         (premise,) = premises
         epsilon, grounds = pure_of(premise, leaf(Run(shuffle.part)), NAME)
-        _require_every_two(shuffle)
+        require_every_two(shuffle)
         rho = call("exp", epsilon)
         laws = [(known(rho), known(div(ONE, rho)))] if _positive(epsilon) else []
         assumed = tuple(dict.fromkeys((*ASSUMED, ANY, *grounds)))
@@ -82,7 +82,7 @@ def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
     return settled.single(run, Curve(upper, lower, (NAME,), assumed, (LOWER,)))
 
 
-def _require_every_two(shuffle: Shuffle) -> None:
+def require_every_two(shuffle: Shuffle) -> None:
     """That nothing says that two records are no neighbours of the part: lists of pairs, inputs that are near, data sets for records."""
     for part in all_parts(shuffle):
         near = isinstance(part.mechanism, Kernel) and part.sensitivity is not None
