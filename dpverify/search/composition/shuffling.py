@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from itertools import islice, pairwise, permutations
+from itertools import islice, pairwise, permutations, product
 
 import numpy as np
 from flint import arb
@@ -19,12 +19,12 @@ from dpverify.search.proposal import Premise, Steps, bound, of_run
 from dpverify.trusted.combinators.runs import Run, leaf
 from dpverify.trusted.facts.premises import pure_of
 from dpverify.trusted.kernel.balls import constant, precision
-from dpverify.trusted.kernel.errors import DpverifyError, Rejected, Undecided, require
 from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.errors import DpverifyError, Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, Num, sub
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, KaryResponse, Shuffle, Table
-from dpverify.trusted.theories.composition.bits import Bits, Top
+from dpverify.trusted.theories.composition.bits import OFFSETS, Bits, Top
 from dpverify.trusted.theories.composition.histograms import every, gains, histograms, size, weight
 from dpverify.trusted.theories.composition.rules import shuffled_bits as exact
 from dpverify.trusted.theories.composition.rules import shuffled_epsilon
@@ -38,6 +38,7 @@ _MOST_EPSILON = 2.0**10
 _HALVINGS = 50
 _MOST_EVENTS = 400
 _MOST_OUTPUTS = 8
+_MOST_WEIGHTS = 6
 _MOST_SPLITS = 1_000
 _NEAR = 16
 """How many of the others are tried with another record than the rest."""
@@ -93,32 +94,91 @@ def pure(claim: Claim, _: int, known: Premise) -> Steps:
     return steps[:1] if steps[1:] == steps[:1] else steps
 
 
+# -- witnesses --------------------------------------------------------------------------------------------------------
+
+
 def described(fact: Fact, epsilon: arb) -> dict[str, str]:
-    """The data of the lower pair of a shuffle of few people, and the histograms that lose more than epsilon between them."""
+    """The data of the lower pair of a shuffle, and the event that tells them apart best."""
     assert isinstance(fact.about, Run) and isinstance(fact.about.part.mechanism, Shuffle)
-    shuffle, below = fact.about.part.mechanism, fact.parameters["below"]
+    shuffle, local, below = fact.about.part.mechanism, fact.about.part.mechanism.part.mechanism, fact.parameters["below"]
+    if fact.rule == few.NAME:
+        return _histograms(shuffle, below, epsilon)
+    people = rule.people_of(shuffle)
+    if fact.rule == exact.NAME:
+        law, split, outputs, ones, counts = exact.bits(people - 1, *exact.chances(local)[0])(), below, [0], (0, 1), [below, people - 1 - below]
+        names = ["the record that tells output 0 the most often", "that which tells it the least often"]
+    else:
+        make, split = rule.below(local, people, below)
+        law, outputs, ones, counts = make(), below.get("outputs", [0]), (below["first"], below["second"]), below["others"]
+        names = [f"the record {x}" for x in range(len(counts))]
+    back = law.complement.at(people - 1 - split, epsilon) > law.at(split, epsilon)
+    with precision(4 * _BITS):
+        number, p, q = _best_event(law.complement, people - 1 - split, epsilon) if back else _best_event(law, split, epsilon)
+    first, second = (names[x] for x in (ones[::-1] if back else ones))
+    told = f"{'other than ' if back else ''}{' or '.join(map(str, outputs))}"
+    return {
+        "pair": f"one person with {first}, or {second}; others: "
+        + ", ".join(f"{count} with {name}" for name, count in zip(names, counts, strict=True) if count),
+        "event": f"S = {{at least {number} of {people} people tell output {told}}}",
+        **_sides(p, q, epsilon),
+    }
+
+
+def _best_event(law: Bits, split: int, epsilon: arb) -> tuple[int, arb, arb]:
+    """How many are to tell the bit at the least, and the probabilities of that on both data, which f at two epsilons tells."""
+    near, far = (law.circle(at) for at in (epsilon, epsilon + arb(2) ** -_BITS))
+    assert near is not None and far is not None
+    (top,), (beside,) = near.tops([split]), far.tops([split])
+    k = max(range(len(top.values)), key=lambda k: float(top.values[k].mid()))
+    number = top.number + OFFSETS[k]
+    here, there = top.values[k], beside.values[OFFSETS.index(number - beside.number)]
+    q = (here - there) / ((epsilon + arb(2) ** -_BITS).exp() - epsilon.exp())
+    return number, here + epsilon.exp() * q, q
+
+
+def _sides(p: arb, q: arb, epsilon: arb) -> dict[str, str]:
+    return {"P": decimals(p), "Q": decimals(q), "P - exp(epsilon)*Q": decimals(p - epsilon.exp() * q)}
+
+
+def _histograms(shuffle: Shuffle, below: Plan, epsilon: arb) -> dict[str, str]:
+    """Of few people, the histograms that lose more than epsilon: by an inequality of counts where they are those of one, else some of them."""
     (rows, _), people = few.rows_of(shuffle.part.mechanism), few.people_of(shuffle)
     (i, j), others, unit = below["pair"], below["others"], weight(rows) ** people
     laws = histograms(rows, people)[tuple(others)]
     factor = epsilon.exp()
-    told = [(k, int(laws[i][k]), int(laws[j][k])) for k in range(max(laws[i].length(), laws[j].length()))]
-    inside = [each for each in told if each[1] - factor * each[2] > 0]
-    shown = [_histogram(k, people, len(rows[0])) for k, *_ in inside[:_MOST_OUTPUTS]]
+    told = [(int(laws[i][k]), int(laws[j][k]), _counts(k, people, len(rows[0]))) for k in range(max(law.length() for law in laws))]
+    inside = [each for each in told if each[0] - factor * each[1] > 0]
+    outside = [counts for p, q, counts in told if (p or q) and not p - factor * q > 0]
+    shown = [f"({', '.join(map(str, counts))})" for *_, counts in inside[:_MOST_OUTPUTS]]
     more = f", and {len(inside) - len(shown)} more" if len(inside) > len(shown) else ""
-    p, q = (arb(sum(each[side] for each in inside)) / unit for side in (1, 2))
+    p, q = (arb(sum(each[side] for each in inside)) / unit for side in (0, 1))
+    half = _half_space([counts for *_, counts in inside], outside) if more else None
     return {
         "pair": f"one person with the record {i}, or {j}, where so many others have each record: {', '.join(map(str, others))}",
-        "event": f"S = {{histograms, how many tell each output: {', '.join(shown)}{more}}}",
-        "P": decimals(p),
-        "Q": decimals(q),
-        "P - exp(epsilon)*Q": decimals(p - factor * q),
+        "event": f"S = {{{half or 'histograms, how many tell each output: ' + ', '.join(shown) + more}}}",
+        **_sides(p, q, epsilon),
     }
 
 
-def _histogram(exponent: int, people: int, outputs: int) -> str:
+def _half_space(inside: Sequence[tuple[int, ...]], outside: Sequence[tuple[int, ...]]) -> str | None:
+    """An inequality of how many tell each output that holds inside alone, where one with weights of 1 and -1 does."""
+    width = len(inside[0])
+    for weights in product((0, 1, -1), repeat=width) if width <= _MOST_WEIGHTS else ():
+        least, most = (f(sum(map(operator.mul, weights, counts)) for counts in side) for f, side in ((min, inside), (max, outside or inside[:1])))
+        if least > most:
+            plus, minus = ([str(y) for y, w in enumerate(weights) if w == sign] for sign in (1, -1))
+            if not minus:
+                return f"at least {least} people tell {' or '.join(plus)}"
+            if not plus:
+                return f"at most {-least} people tell {' or '.join(minus)}"
+            return f"at least {least} more people tell {' or '.join(plus)} than {' or '.join(minus)}"
+    return None
+
+
+def _counts(exponent: int, people: int, outputs: int) -> tuple[int, ...]:
     """How many tell each output, of the exponent of a coefficient."""
     counts = [exponent // (people + 1) ** y % (people + 1) for y in range(outputs - 1)]
-    return f"({', '.join(map(str, (people - sum(counts), *counts)))})"
+    return people - sum(counts), *counts
 
 
 def _range(others: int, share: float) -> list[int]:

@@ -22,7 +22,7 @@ from dpverify.trusted.kernel.errors import Undecided, require
 _GUARD: Final = 64
 _OFF: Final = 2
 """So far from the line of about the best events the values certainly rise, or fall."""
-_OFFSETS: Final = range(-_OFF - 1, _OFF + 4)
+OFFSETS: Final = range(-_OFF - 1, _OFF + 4)
 _CELLS: Final = 32
 _DEVIATIONS: Final = 10
 
@@ -51,11 +51,11 @@ class Bits:
         with precision(min(ctx.prec, _GUARD) + _GUARD):
             circle = self.circle(epsilon)
             if circle is None:
-                return self.alone(epsilon)
+                return self.alone(epsilon).upper()
             tops = circle.tops(splits)
             bounds = [circle.between(low, high) for low, high in pairwise(tops) if high.split > low.split + 1]
             if not all(top.turns(arb(0)) for top in tops) or None in bounds:
-                return self.alone(epsilon)
+                return self.alone(epsilon).upper()
             known = reduce(arb.max, (top.greatest for top in tops)).max(arb(0))
             above = (reduce(arb.max, (bound for bound in bounds if bound is not None), known) / known - 1).upper()
             return known * (1 + _power(above)) if above > 0 else known
@@ -110,7 +110,7 @@ class Top:
         Below t = 0 and above others + 1 they are constant, which is as good where they are to move by more than 0 alone.
         """
         rises = [after - before for before, after in pairwise(self.values)]
-        flat = [by == 0 and not 0 <= self.number + j <= self.others + 1 for j in _OFFSETS[:-1]]
+        flat = [by == 0 and not 0 <= self.number + j <= self.others + 1 for j in OFFSETS[:-1]]
         below, above = [*zip(rises, flat, strict=True)][:3], [*zip(rises, flat, strict=True)][-3:]
         return all(still or rise > by for rise, still in below) and all(still or -rise > by for rise, still in above)
 
@@ -147,12 +147,12 @@ class Circle:
     def tops(self, splits: Sequence[int]) -> list[Top]:
         """At every split, by the same odd number of roots of unity, of which those far from 1 hardly count."""
         radius, bits, spreads = self.tilt.exp(), ctx.prec - _GUARD // 2, [self.spread(split) for split in splits]
-        nodes = 2 * _integer((reduce(arb.max, spreads) * bits / 3).sqrt() + arb(bits) / 3) + 1
+        nodes = 2 * _integer((arb(reduce(arb.max, spreads).abs_upper()) * bits / 3).sqrt() + arb(bits) / 3) + 1
         used, left = 0, arb(1)
         while used <= nodes // 2 and not left < arb(2) ** -bits:
             used += 1
             left = (-2 * reduce(arb.min, spreads) * _half(2 * arb.pi() * used / nodes)).exp()
-        left = left * radius ** (1 - _OFFSETS[0]) * (self.loss + self.gain * radius) / (radius - 1) if used <= nodes // 2 else arb(0)
+        left = left * radius ** (1 - OFFSETS[0]) * (self.loss + self.gain * radius) / (radius - 1) if used <= nodes // 2 else arb(0)
         roots = [acb.exp_pi_i(acb(arb(2 * j) / nodes)) for j in range(used)]
         bases = [[(1 - p + p * radius * root) / (1 - p + p * radius) for p in self.chances] for root in roots]
         centres = [sum((count * _odds(p, self.best) for count, p in self._both(split)), arb(1) / 2).mid() for split in splits]
@@ -162,14 +162,14 @@ class Circle:
             for split, number in zip(splits, numbers, strict=True)
             for j, base in enumerate(bases)
         ]
-        factors = [(2 if j else 1) * self._factor(radius * root) * (radius * root) ** -k for j, root in enumerate(roots) for k in _OFFSETS]
-        sums = acb_mat(len(splits), used, sizes) * acb_mat(used, len(_OFFSETS), factors)
+        factors = [(2 if j else 1) * self._factor(radius * root) * (radius * root) ** -k for j, root in enumerate(roots) for k in OFFSETS]
+        sums = acb_mat(len(splits), used, sizes) * acb_mat(used, len(OFFSETS), factors)
         found = list[Top]()
         for i, (split, spread, centre, number) in enumerate(zip(splits, spreads, centres, numbers, strict=True)):
             size = (self._log(split, radius) - number * self.tilt).exp()
             constant, folded = self._folded(split, number, nodes, spread)
             error = arb(0, (folded + left * size).upper())
-            values = tuple(sums[i, k].real * size / nodes + constant + error for k in range(len(_OFFSETS)))
+            values = tuple(sums[i, k].real * size / nodes + constant + error for k in range(len(OFFSETS)))
             found.append(Top(self.others, split, centre, number, size, values))
         return found
 
@@ -182,7 +182,7 @@ class Circle:
         step = (nodes / spread.max(arb(1))).min(arb(1)).mid()
         bound = arb(0)
         for moved in (self.tilt + step, self.tilt - step):
-            size = self._log(split, moved.exp()) - moved * (number - 1) + abs(moved) * len(_OFFSETS)
+            size = self._log(split, moved.exp()) - moved * (number - 1) + abs(moved) * len(OFFSETS)
             bound += self.loss * (size - step * nodes).exp() / -(-step * nodes).expm1()
         below = self.tilt < step  # there f is near gain - loss, and else near 0
         return (self.loss - self.gain) / (self.tilt * nodes).expm1() if below else arb(0), bound
@@ -191,7 +191,7 @@ class Circle:
         """At least the greatest f of all splits from the one to the other; None where it is not known."""
         width, radius = high.split - low.split, self.tilt.exp()
         slope, reach = (high.centre - low.centre) / width, radius ** (_OFF + 1)
-        cut = (_DEVIATIONS / self.spread(low.split).min(self.spread(high.split)).sqrt()).min(arb(1)).upper()
+        cut = (_DEVIATIONS / arb(self.spread(low.split).min(self.spread(high.split)).abs_upper()).sqrt()).min(arb(1)).upper()
         moves, bends, bent = arb(0), arb(0), arb(0)
         steps, step_bends = arb(0), arb(0)
         curl = self._curl(cut)

@@ -21,8 +21,6 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Final
 
-from flint import arb
-
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import divergence, kept

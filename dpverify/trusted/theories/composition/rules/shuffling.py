@@ -78,7 +78,7 @@ def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
     ranges = [_range(told, people) for told in parameters["ranges"]]
     pairs = [_of_clones(people, law, ends) for law, ends in zip(laws, ranges, strict=True)]
     upper = greatest(pairs) if pairs else symmetric(lambda _: arb(0))
-    lower = _lower(local, people, parameters["below"]) if "below" in parameters else None
+    lower = of_split(*below(local, people, parameters["below"])) if "below" in parameters else None
     return settled.single(run, Curve(upper, lower, (NAME,), assumed, (LOWER,)))
 
 
@@ -154,8 +154,8 @@ def rational_rows(local: Table) -> Matrix:
     return rows
 
 
-def _lower(local: Any, people: int, told: Mapping[str, Any]) -> Pair:
-    """The pair of how many outputs are of a set, on two data in which the others have at most two records."""
+def below(local: Any, people: int, told: Mapping[str, Any]) -> tuple[Callable[[], Bits], int]:
+    """How many outputs are of a set, on two data in which the others have at most two records; how many of them the first."""
     known, neighbours = chances(local, told)
     pair = (read_whole(told, "first", NAME, 0, len(known) - 1), read_whole(told, "second", NAME, 0, len(known) - 1))
     require(neighbours is None or pair in neighbours, Rejected(NAME, "below", "these rows are no neighbours"))
@@ -164,7 +164,7 @@ def _lower(local: Any, people: int, told: Mapping[str, Any]) -> Pair:
     if (len(counts), sum(counts)) != (len(known), people - 1) or len(rows) > _TWO:
         raise Rejected(NAME, "others", "they are not as many as there are, one number for each row, of which two at most are above 0")
     entries = [known[x] for x in (rows[0], rows[-1], *pair)]
-    return of_split(per_precision(lambda: Bits(people - 1, *map(constant, entries))), counts[rows[0]])
+    return per_precision(lambda: Bits(people - 1, *map(constant, entries))), counts[rows[0]]
 
 
 def chances(local: Any, told: Mapping[str, Any]) -> tuple[list[Expr], Sequence[tuple[int, int]] | None]:
