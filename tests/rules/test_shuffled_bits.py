@@ -150,7 +150,9 @@ def test_the_worst_of_all_splits_is_that_of_fractions(seed):
             assert float(found.mid()) == pytest.approx(float(max(F(0), true)), rel=1e-9, abs=1e-15)
 
 
-@pytest.mark.parametrize(("rows", "people", "epsilon"), [(EVEN, 300, "3/10"), (UNEVEN, 260, "1/5"), (EVEN, 3000, "1/10"), (UNEVEN, 2000, "1/8")])
+@pytest.mark.parametrize(
+    ("rows", "people", "epsilon"), [(EVEN, 300, "3/10"), (UNEVEN, 260, "1/5"), (EVEN, 3000, "1/10"), (UNEVEN, 2000, "1/8")]
+)
 def test_tight_deltas_are_the_worst_of_all_that_others_may_have(rows, people, epsilon):
     low, high = ends(judged(table(rows), people, epsilon).judgement, "delta")
     more, less = (float(F(row[0])) for row in rows)

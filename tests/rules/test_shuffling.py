@@ -211,7 +211,12 @@ REFUSED: Refusals = {
     "an irrational entry": (asked(table((("1/2", "1/2"), ("exp(-1)", "1 - exp(-1)")))), "its entries are not all rational numbers"),
     "a response that is the truth": (asked(KaryResponse(num(3), num(1))), "the truth is certain"),
     "a response that is mostly a lie": (asked(KaryResponse(num(3), parse("1/5"))), "the truth is certain, or not more probable"),
-    "rows that are no neighbours": (asked(table(BINARY, ((0, 1),)), below={**BELOW, "first": 1, "second": 0}), "these rows are no neighbours"),
+    "rows that are no neighbours": (
+        asked(table(BINARY, ((0, 1),)), below={**BELOW, "first": 1, "second": 0}),
+        "these rows are no neighbours",
+    ),
+    "outputs of everybody": (asked(below={**BELOW, "outputs": [0, 1]}), "the first of the rows does not tell the outputs more often"),
+    "outputs that the first tells less often": (asked(below={**BELOW, "outputs": [1]}), "the first of the rows does not tell"),
     "others that are too few": (asked(below={**BELOW, "others": [3, 0]}), "they are not as many as there are"),
     "others of three records": (asked(table(THREE), below={**BELOW, "others": [2, 1, 1]}), "of which two at most are above 0"),
     "others of one record that is none": (asked(below={**BELOW, "others": [4]}), "they are not as many as there are"),

@@ -72,7 +72,7 @@ def plan(run: Run, epsilon: float | None, delta: float, premises: Callable[[Clai
 
 def _of_few(shuffle: Shuffle, epsilon: float | None, delta: float) -> Plan:
     """By all that few people may tell, and the worst of it. Raises Rejected for another part, and for too many."""
-    (rows, pairs), people = few.rows_of(shuffle.part.mechanism), few.people_of(shuffle)
+    (rows, pairs), people = few.rows_of(shuffle.part.mechanism), rule.people_of(shuffle)
     require(size(rows, people) <= few.MOST, Rejected(few.NAME, "people", "too many"))
     if epsilon is None:
         told = every(rows, pairs, people)
@@ -105,7 +105,8 @@ def described(fact: Fact, epsilon: arb) -> dict[str, str]:
         return _histograms(shuffle, below, epsilon)
     people = rule.people_of(shuffle)
     if fact.rule == exact.NAME:
-        law, split, outputs, ones, counts = exact.bits(people - 1, *exact.chances(local)[0])(), below, [0], (0, 1), [below, people - 1 - below]
+        law, split, outputs, ones = exact.bits(people - 1, *exact.chances(local)[0])(), below, [0], (0, 1)
+        counts = [below, people - 1 - below]
         names = ["the record that tells output 0 the most often", "that which tells it the least often"]
     else:
         make, split = rule.below(local, people, below)
@@ -141,8 +142,8 @@ def _sides(p: arb, q: arb, epsilon: arb) -> dict[str, str]:
 
 
 def _histograms(shuffle: Shuffle, below: Plan, epsilon: arb) -> dict[str, str]:
-    """Of few people, the histograms that lose more than epsilon: by an inequality of counts where they are those of one, else some of them."""
-    (rows, _), people = few.rows_of(shuffle.part.mechanism), few.people_of(shuffle)
+    """Of few people, the histograms that lose more than epsilon: by an inequality of counts where one tells them, else some of them."""
+    (rows, _), people = few.rows_of(shuffle.part.mechanism), rule.people_of(shuffle)
     (i, j), others, unit = below["pair"], below["others"], weight(rows) ** people
     laws = histograms(rows, people)[tuple(others)]
     factor = epsilon.exp()
@@ -164,8 +165,8 @@ def _half_space(inside: Sequence[tuple[int, ...]], outside: Sequence[tuple[int, 
     """An inequality of how many tell each output that holds inside alone, where one with weights of 1 and -1 does."""
     width = len(inside[0])
     for weights in product((0, 1, -1), repeat=width) if width <= _MOST_WEIGHTS else ():
-        least, most = (f(sum(map(operator.mul, weights, counts)) for counts in side) for f, side in ((min, inside), (max, outside or inside[:1])))
-        if least > most:
+        least = min(sum(map(operator.mul, weights, counts)) for counts in inside)
+        if all(sum(map(operator.mul, weights, counts)) < least for counts in outside):
             plus, minus = ([str(y) for y, w in enumerate(weights) if w == sign] for sign in (1, -1))
             if not minus:
                 return f"at least {least} people tell {' or '.join(plus)}"

@@ -29,7 +29,7 @@ _DEVIATIONS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Bits:
-    """others: how many. more, less: their two chances, between 0 and 1. first, second: that of the one on both data."""
+    """others: how many. more, less: their two chances. first, second: that of the one on both data, the first not less."""
 
     others: int
     more: arb
@@ -47,7 +47,7 @@ class Bits:
             return top.greatest.max(arb(0)) if top.turns(arb(0)) else self.alone(epsilon)
 
     def worst(self, splits: Sequence[int], epsilon: arb) -> arb:
-        """At least the greatest H of all splits of the others, by those that are told, which rise from 0 to all, and by bounds between them."""
+        """At least the greatest H of all splits: by those that are told, which rise from none of the others to all, and between them."""
         with precision(min(ctx.prec, _GUARD) + _GUARD):
             circle = self.circle(epsilon)
             if circle is None:
@@ -58,6 +58,8 @@ class Bits:
                 return self.alone(epsilon).upper()
             known = reduce(arb.max, (top.greatest for top in tops)).max(arb(0))
             above = (reduce(arb.max, (bound for bound in bounds if bound is not None), known) / known - 1).upper()
+            if not above.is_finite():
+                return self.alone(epsilon).upper()
             return known * (1 + _power(above)) if above > 0 else known
 
     @property
@@ -105,7 +107,7 @@ class Top:
         return 2 * here - before - after
 
     def turns(self, by: arb) -> bool:
-        """Whether the values rise by more than so much over the three least offsets, and fall so over the three greatest: the best is between.
+        """Whether the values rise by more than so much at the three least offsets, and fall so at the three greatest: the best is between.
 
         Below t = 0 and above others + 1 they are constant, which is as good where they are to move by more than 0 alone.
         """
@@ -118,8 +120,8 @@ class Top:
 @dataclass(frozen=True, slots=True)
 class Circle:
     """f(m, t) = gain P[X >= t - 1] - loss P[X >= t], X of the others, is the coefficient of s^t in
-    s (gain s - loss)/(s - 1) prod (1 - p + p s), |s| > 1. best: loss/gain, by which P[X = t - 1] exceeds P[X = t] at the best t. tilt: log R,
-    above 0 and exact.
+    s (gain s - loss)/(s - 1) prod (1 - p + p s), |s| > 1. best: loss/gain, by which P[X = t - 1] exceeds P[X = t] at the best t.
+    tilt: log R, above 0 and exact.
     """
 
     others: int
@@ -190,10 +192,9 @@ class Circle:
     def between(self, low: Top, high: Top) -> arb | None:
         """At least the greatest f of all splits from the one to the other; None where it is not known."""
         width, radius = high.split - low.split, self.tilt.exp()
-        slope, reach = (high.centre - low.centre) / width, radius ** (_OFF + 1)
+        slope, reach = (high.centre - low.centre) / width, radius ** (_OFF + 2)
         cut = (_DEVIATIONS / arb(self.spread(low.split).min(self.spread(high.split)).abs_upper()).sqrt()).min(arb(1)).upper()
-        moves, bends, bent = arb(0), arb(0), arb(0)
-        steps, step_bends = arb(0), arb(0)
+        moves, bent, steps, step_bends = arb(0), arb(0), arb(0), arb(0)
         curl = self._curl(cut)
         for cell in range(_CELLS):
             near, far = (_half(cut * i / _CELLS) for i in (cell, cell + 1))

@@ -59,6 +59,14 @@ def _from_loss_distribution_on(name: str) -> Theorem:
             from dpverify.trusted.theories.composition.rules import privacy_profile as rule
         case "renyi-composition":
             from dpverify.trusted.theories.composition.rules import renyi_composition as rule
+        case _:
+            return _from_sampling_on(name)
+    return rule
+
+
+def _from_sampling_on(name: str) -> Theorem:
+    rule: Theorem
+    match name:
         case "sampling-without-replacement":
             from dpverify.trusted.theories.composition.rules import sampling_without_replacement as rule
         case "shuffled-bits":

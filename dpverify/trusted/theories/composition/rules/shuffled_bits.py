@@ -1,10 +1,10 @@
 """Shuffled bits: how many of n people tell one of two outputs, from above for all that the others may have.
 
-Theorem: n people tell a bit, with probability r_x on the record x, and one record is replaced; more and less are the greatest and the least
-r_x. No two data are told apart better than where the one's chances are these two, and m of the others have the one and all else the other.
-With a = more - e^eps less, b = a + e^eps - 1 and X the number of those others who tell it, the tight delta is the greatest
-f(m, t) = a P[X >= t - 1] - b P[X >= t] over m and t, if a > 0, and 0 else; it first rises and then falls in t. Between two splits m whose best t
-are known, f is at most what second derivatives of its values near the real axis leave open.
+Theorem: n people tell a bit, with probability r_x on the record x, and one record is replaced; more and less are the greatest and the
+least r_x. No two data are told apart better than where the one has these two chances, m of the others the one and the rest the other.
+With a = more - e^eps less > 0, b = a + e^eps - 1 and X the number of those others who tell it, the tight delta is the greatest
+f(m, t) = a P[X >= t - 1] - b P[X >= t] over m and t, which first rises and then falls in t; it is 0 where a <= 0. Between two splits m at
+which f is known it is at most as much greater as the second derivatives of a smooth function through its values allow.
 
 Checked:
 - the least and the greatest chance, exactly
@@ -44,8 +44,8 @@ MOST_SPLITS: Final = 5_000
 def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
     """The curve of a shuffle. Raises Rejected, Undecided, CertificateError.
 
-    parameters: "splits", for the bit and for its complement, how many of the others have the greater chance of telling it: from none to all;
-    "below", if given, that number for the bit.
+    parameters: "splits", for the bit and, where that is another claim, for its complement: how many of the others have the greater chance
+    of telling it, from none to all; "below", if given, that number for the bit.
     """
     shuffle = run.part.mechanism
     require(not premises, CertificateError(f"{NAME}: it rests on no premise."))

@@ -1,8 +1,8 @@
 """Shuffling hides no pure epsilon: with probability above 0 all people tell the output that tells two records apart best.
 
-Theorem: The tight epsilon of a shuffle at delta = 0, where any record may be replaced by any other, is that of what each person runs, for any
-number of people. From above, shuffling is a map of the outputs. From below, let P_i(S) > e^x P_j(S), and all others have the record i: that
-all outputs are in S has the probability P_i(S)^n > 0 where the one has i, and P_i(S)^(n - 1) P_j(S) where the one has j.
+Theorem: The tight epsilon of a shuffle at delta = 0, where any record may be replaced by any other, is that of what each person runs, for
+any number of people. From above, shuffling is a map of the outputs. From below, let P_i(S) > e^x P_j(S), and all others have the record i:
+that all outputs are in S has the probability P_i(S)^n > 0 where the one has i, and P_i(S)^(n - 1) P_j(S) where the one has j.
 
 Checked:
 - the bounds of the part, by a premise
@@ -49,4 +49,5 @@ def infer(claim: Claim, _: Parameters, premises: Premises) -> tuple[Bound, ...]:
 def _shuffled(bound: Bound, assumed: tuple[str, ...], through: tuple[str, ...]) -> Bound:
     told = {f"{key} of one": value for key, value in (bound.witness or {}).items()}
     witness = None if bound.side == "upper" else {"pair": {"says": "shuffled-pair"}, "event": {"says": "shuffled-event"}, **told}
-    return replace(bound, witness=witness, assumed=(*assumed, *bound.assumed, *((shuffling.LOWER,) if bound.side == "lower" else ())), through=through, also={})
+    occurs = (shuffling.LOWER,) if bound.side == "lower" else ()
+    return replace(bound, witness=witness, assumed=(*assumed, *bound.assumed, *occurs), through=through, also={})

@@ -56,9 +56,9 @@ _Laws = tuple[Callable[[], arb], Callable[[], arb]]
 def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
     """The curve of a shuffle. Raises Rejected, Undecided, CertificateError.
 
-    parameters: "ranges", for each of `laws_of` the least and the greatest number of clones that is looked at; "below", if given:
-    the "first" and the "second" row of the one, how many "others" have each, and of a table the "outputs" that are counted. The premise, of what is no table and
-    no response, is a bound on its pure epsilon.
+    parameters: "ranges", for each of `laws_of` the least and the greatest number of clones that is looked at; "below", if given: the
+    "first" and the "second" row of the one, how many "others" have each, and of a table the "outputs" that are counted. The premise, of
+    what is no table and no response, is a bound on its pure epsilon.
     """
     shuffle = run.part.mechanism
     if not isinstance(shuffle, Shuffle) or run.factor != ONE:
@@ -100,8 +100,9 @@ def _positive(epsilon: Expr) -> bool:
 
 
 def people_of(shuffle: Shuffle) -> int:
+    """How many people there are. Raises Rejected for what is no number, and for very many."""
     people = shuffle.people
-    if not isinstance(people, Num) or people.value.denominator != 1 or people.value > MOST_PEOPLE:
+    if not isinstance(people, Num) or people.value.denominator != 1 or not 1 <= people.value <= MOST_PEOPLE:
         raise Rejected(NAME, "people", f"it wants an integer of at most {MOST_PEOPLE}")
     return int(people.value)
 
@@ -159,6 +160,8 @@ def below(local: Any, people: int, told: Mapping[str, Any]) -> tuple[Callable[[]
     known, neighbours = chances(local, told)
     pair = (read_whole(told, "first", NAME, 0, len(known) - 1), read_whole(told, "second", NAME, 0, len(known) - 1))
     require(neighbours is None or pair in neighbours, Rejected(NAME, "below", "these rows are no neighbours"))
+    if not certainly_lt(known[pair[1]], known[pair[0]]):
+        raise Rejected(NAME, "below", "the first of the rows does not tell the outputs more often")
     counts = [to_whole(count, "others", NAME, 0) for count in told["others"]]
     rows = [x for x, count in enumerate(counts) if count] or [0]
     if (len(counts), sum(counts)) != (len(known), people - 1) or len(rows) > _TWO:
