@@ -77,7 +77,7 @@ def test_shuffles_count_in_compositions_groups_and_samples():
 
 @pytest.mark.parametrize(("measure", "of_one"), [("zcdp", math.log(3) * math.tanh(math.log(3) / 2)), ("gdp", 2 * 0.6744897501960817)])
 def test_other_measures_are_at_most_those_of_the_epsilon(measure, of_one):
-    for people in (1, 20, 400):
+    for people in (1, 20):
         found = verify(Claim(shuffled(table(BINARY), people), None, measure=Measure(measure, parse(str(round(of_one + 1e-6, 6))))))
         assert found.judgement.verdict == "PROVED"
 

@@ -600,7 +600,8 @@ def _single(run: Run, target: Target) -> Plan:
     if isinstance(mechanism, Shuffle):
         if not certainly_le(run.factor, ONE):
             return _group(run, target)
-        return shuffles.plan(run, target.epsilon, target.delta or target.guess, target.premises)
+        one = (target.epsilon, target.delta) != (None, None) and not (target.inside or target.drawn)
+        return shuffles.plan(run, target.epsilon, target.delta or target.guess, target.premises, one)
     if isinstance(mechanism, CorrelatedNoise):
         if mechanism.rate is None:
             return {"rule": correlated_gaussians.NAME}

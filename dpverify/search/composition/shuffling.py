@@ -46,12 +46,15 @@ _TOLERANCE = 6e-7
 """How far the bounds on epsilon may be apart for what lies between splits; delta falls by so much times the squared deviations."""
 
 
-def plan(run: Run, epsilon: float | None, delta: float, premises: Callable[[Claim], Plan | None]) -> Plan:
-    """The curve of one run, from below where it passes a delta or at an epsilon. Raises Undecided, Rejected."""
+def plan(run: Run, epsilon: float | None, delta: float, premises: Callable[[Claim], Plan | None], one: bool) -> Plan:
+    """The curve of one run, from below where it passes a delta or at an epsilon. Raises Undecided, Rejected.
+
+    one: whether that one epsilon alone is asked, which is worth bounds that take longer and are sharp there alone.
+    """
     shuffle = run.part.mechanism
     assert isinstance(shuffle, Shuffle) and isinstance(shuffle.people, Num)
     local, others = shuffle.part.mechanism, int(shuffle.people.value) - 1
-    for sharper in (_of_few, _of_bits):
+    for sharper in (_of_few, _of_bits) if one else (_of_few,):
         with suppress(DpverifyError), precision(_BITS):
             return sharper(shuffle, epsilon, delta)
     found: Plan = {"rule": rule.NAME}
