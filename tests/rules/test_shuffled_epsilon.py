@@ -14,7 +14,21 @@ from dpverify.trusted.kernel.errors import CertificateError
 from dpverify.trusted.kernel.expr import num, parse
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import (
-    L1, Claim, Compose, Group, Guarantee, KaryResponse, Kernel, Measure, Part, PostProcess, Radial, Repeat, Shuffle, Subsample, Table,
+    L1,
+    Claim,
+    Compose,
+    Group,
+    Guarantee,
+    KaryResponse,
+    Kernel,
+    Measure,
+    Part,
+    PostProcess,
+    Radial,
+    Repeat,
+    Shuffle,
+    Subsample,
+    Table,
 )  # fmt: skip
 from dpverify.trusted.theories.composition.rules import shuffled_epsilon
 from tests.refused import Refusals, each, require_refused
@@ -90,10 +104,13 @@ def test_a_certificate_is_replayed():
 # -- what is refused --------------------------------------------------------------------------------------------------
 
 
-def asked(mechanism, about=None, bounds=(Bound("upper", parse("1")),)):
+ONE = Bound("upper", num(1))
+
+
+def asked(mechanism, about=None, bound=ONE):
     claim = Claim(mechanism, None)
     part = about or (leaf(Run(mechanism.part)) if isinstance(mechanism, Shuffle) else claim)
-    premise = Fact("rule", part, bounds, (), (), {}, (), 64)
+    premise = Fact("rule", part, (bound,), (), (), {}, (), 64)
     return lambda: shuffled_epsilon.infer(claim, {}, (premise,))
 
 
@@ -101,7 +118,7 @@ KERNEL = Part(Kernel(parse("1"), (parse("0"), parse("1")), (parse("0"), parse("1
 REFUSED: Refusals = {
     "a table by itself": (asked(table(BINARY)), "it is not shuffled"),
     "a premise about another part": (asked(shuffled(table(BINARY), 5), Claim(table(THREE), None)), "not about the part that is shuffled"),
-    "a premise about no epsilon": (asked(shuffled(table(BINARY), 5), None, (Bound("upper", num(1), quantity="delta"),)), "no pure epsilon"),
+    "a premise about no epsilon": (asked(shuffled(table(BINARY), 5), None, Bound("upper", num(1), quantity="delta")), "no pure epsilon"),
     "a kernel of near inputs": (asked(Shuffle(KERNEL, num(5))), "not every two of its inputs are neighbours"),
     "listed neighbours, and a map": (
         asked(shuffled(PostProcess(Part(table(BINARY, ((0, 1),))), "any"), 5)),

@@ -93,7 +93,7 @@ def pure(claim: Claim, _: int, known: Premise) -> Steps:
     assert isinstance(claim.mechanism, Shuffle)
     found = [known(leaf(Run(claim.mechanism.part), claim.domains), side) for side in ("upper", "lower")]
     steps = [{"rule": shuffled_epsilon.NAME, "evidence": {}, "noises": [({"part": 0}, step)]} for step in found if step is not None]
-    require(steps, Undecided("shuffling keeps the pure epsilon of what each person runs, of which none is known."))
+    require(bool(steps), Undecided("shuffling keeps the pure epsilon of what each person runs, of which none is known."))
     return steps[:1] if steps[1:] == steps[:1] else steps
 
 
@@ -155,7 +155,7 @@ def _histograms(shuffle: Shuffle, below: Plan, epsilon: arb) -> dict[str, str]:
     outside = [counts for p, q, counts in told if (p or q) and not p - factor * q > 0]
     shown = [f"({', '.join(map(str, counts))})" for *_, counts in inside[:_MOST_OUTPUTS]]
     more = f", and {len(inside) - len(shown)} more" if len(inside) > len(shown) else ""
-    p, q = (arb(sum(each[side] for each in inside)) / unit for side in (0, 1))
+    p, q = (arb(sum(masses)) / unit for masses in ([p for p, *_ in inside], [q for _, q, _ in inside]))
     half = _half_space([counts for *_, counts in inside], outside) if more else None
     return {
         "pair": f"one person with the record {i}, or {j}, where so many others have each record: {', '.join(map(str, others))}",
@@ -275,13 +275,13 @@ def _event(local: Table | KaryResponse, others: int, epsilon: float) -> Plan | N
                 best, found = height, {**one, "others": [others * (x == row) for x in range(len(chances))]}
     if found is None:
         return None
-    chances = [constant(chance) for chance in rule.chances(local, found)[0]]
-    row = max(range(len(chances)), key=lambda x: found["others"][x])
-    other = max(range(len(chances)), key=lambda x: abs(float(chances[x] - chances[row])))
-    law = Bits(others, *(chances[x] for x in (row, other, found["first"], found["second"])))
+    known = [constant(chance) for chance in rule.chances(local, found)[0]]
+    row = max(range(len(known)), key=lambda x: found["others"][x])
+    other = max(range(len(known)), key=lambda x: abs(float(known[x] - known[row])))
+    law = Bits(others, *(known[x] for x in (row, other, found["first"], found["second"])))
     heights = {split: float(law.at(split, arb(epsilon)).lower()) for split in range(max(0, others - _NEAR), others + 1)}
     split = max(heights, key=lambda split: (heights[split], split))
-    counts = [0] * len(chances)
+    counts = [0] * len(known)
     counts[other], counts[row] = others - split, counts[row] + split if other != row else others
     return {**found, "others": counts}
 

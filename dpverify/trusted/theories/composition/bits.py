@@ -17,7 +17,7 @@ from flint import acb, acb_mat, arb, ctx
 from dpverify.trusted.facts.evaluate import divergence
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.kernel.balls import precision
-from dpverify.trusted.kernel.errors import Undecided, require
+from dpverify.trusted.kernel.errors import Undecided
 
 _GUARD: Final = 64
 _OFF: Final = 2
@@ -254,7 +254,8 @@ def _power(number: arb) -> arb:
 
 def _integer(near: arb) -> int:
     found = near.mid().floor().unique_fmpz()
-    require(found is not None, Undecided("a number of people is not known."))
+    if found is None:
+        raise Undecided("a number of people is not known.")
     return int(found)
 
 

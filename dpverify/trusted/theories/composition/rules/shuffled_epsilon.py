@@ -42,7 +42,7 @@ def infer(claim: Claim, _: Parameters, premises: Premises) -> tuple[Bound, ...]:
     certify(premise.about == leaf(Run(shuffle.part), claim.domains), f"{NAME}: the premise is not about the part that is shuffled.")
     assumed, through = (*premise.assumed, *(() if listed else (shuffling.ANY,))), through_of(premise)
     found = [_shuffled(bound, assumed, through) for bound in as_bounds(premise.says) if bound.quantity == "pure"]
-    require(found, Rejected(NAME, premise.rule, "it bounds no pure epsilon"))
+    require(bool(found), Rejected(NAME, premise.rule, "it bounds no pure epsilon"))
     return tuple(found)
 
 
