@@ -116,8 +116,10 @@ def extend(proposal: Proposal, claim: Claim, mechanism: Leaf, digits: int, known
 
             proposal.extend(votes.propose, claim, digits)
         case Shuffle():
-            alone = "shuffling lowers delta, and no pure epsilon: claim that of the part, or a delta."
-            proposal.reasons += [alone] * (claim.delta == ZERO)
+            from dpverify.search.composition import shuffling
+
+            if claim.delta == ZERO:
+                proposal.extend(partial(shuffling.pure, known=known), claim, digits)
         case CorrelatedNoise():
             alone = "Gaussian noise loses more than any epsilon at times, correlated or not. Claim a delta."
             proposal.reasons += [alone] * (claim.delta == ZERO)

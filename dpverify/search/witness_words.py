@@ -55,6 +55,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "outputs-beside-one-answer": "the outputs that lie beside one of the two answers as the noise does (Feldman and Hajek)",
     "ratio-of-means": "log(G(0)/G(D)), G(0) = {here}, G(D) = {there} up to one factor",
     # parts that are combined
+    "shuffled-pair": "one person with either of two records, where all others have the first",
+    "shuffled-event": "all people tell an output of the event of one",
     "point": "{kind}: {where}, loss {loss}",
     "output-point": "{kind}: output {output}, loss {loss}",
     "one-way-point": "{kind}: {where}",

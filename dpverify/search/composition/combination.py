@@ -36,6 +36,7 @@ from dpverify.trusted.kernel.model import (
     PostProcess,
     Repeat,
     Selection,
+    Shuffle,
     Subsample,
     Translation,
     parts_of,
@@ -356,7 +357,7 @@ class _Search:
         try:
             asked = leaf(Run(part, factor), self.domains)
         except Undecided:
-            if not isinstance(mechanism, Selection):
+            if not isinstance(mechanism, Selection | Shuffle):
                 raise
             once = self.plan((*place, ONE_STEP), part, ONE, side, left_out) if side == "upper" else None
             return None if once is None else {ONE_STEP: once}

@@ -77,6 +77,7 @@ from dpverify.trusted.theories.composition.rules import (
     parallel_composition,
     poisson_subsampling,
     sampling_without_replacement,
+    shuffled_bits,
     shuffling,
     single_part,
 )
@@ -602,7 +603,8 @@ def _single(run: Run, target: Target) -> Plan:
     if isinstance(mechanism, Shuffle):
         if not certainly_le(run.factor, ONE):
             return _group(run, target)
-        return shuffles.plan(run, target.epsilon, target.delta or target.guess, target.premises)
+        one = (target.epsilon, target.delta) != (None, None) and not (target.inside or target.drawn)
+        return shuffles.plan(run, target.epsilon, target.delta or target.guess, target.premises, one)
     if isinstance(mechanism, CorrelatedNoise):
         if mechanism.rate is None:
             return {"rule": correlated_gaussians.NAME}
@@ -879,7 +881,7 @@ def _at_a_delta(run: Run, plan: Plan, curve: Curve, delta: arb, digits: int) -> 
         found = every_shift.passes(run, float(delta))
         if found and curve.upper.worst(rational(Fraction(found["upper"]))) <= delta:
             return found
-    starts = shuffles.passes(run, plan, float(delta)) if plan["rule"] == shuffling.NAME else (None, None)
+    starts = shuffles.passes(run, plan, float(delta)) if plan["rule"] in (shuffling.NAME, shuffled_bits.NAME) else (None, None)
     return _inverse(curve, delta, digits, starts)
 
 

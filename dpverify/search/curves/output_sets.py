@@ -125,7 +125,7 @@ def _of_every_word(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     return every_word.described(fact, epsilon)
 
 
-def _of_histograms(fact: Fact, epsilon: arb) -> Mapping[str, str]:
+def _of_a_shuffle(fact: Fact, epsilon: arb) -> Mapping[str, str]:
     from dpverify.search.composition import shuffling
 
     return shuffling.described(fact, epsilon)
@@ -133,5 +133,5 @@ def _of_histograms(fact: Fact, epsilon: arb) -> Mapping[str, str]:
 
 _RULES: Final = {
     every_shift.NAME: _of_a_shift, kernel_pair.NAME: _of_bins, delta_event.NAME: _of_a_selection,
-    delta_every_word.NAME: _of_every_word, shuffled_histograms.NAME: _of_histograms,
+    delta_every_word.NAME: _of_every_word, **dict.fromkeys((shuffled_histograms.NAME, "shuffled-bits", "shuffling"), _of_a_shuffle),
 }  # fmt: skip

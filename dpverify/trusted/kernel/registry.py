@@ -12,7 +12,7 @@ Names = Mapping[str, str]
 _OF_THE_MECHANISM: Final[Names] = {
     "additive": "concave-exponent convex-exponent divergence equal-answers mixture-closed-form mixture-concave modulus modulus-parts "
     "point-witness power-identity product-lipschitz smooth-box smooth-point smooth-power staircase sum-slopes",
-    "composition": "combination joint-moves",
+    "composition": "combination joint-moves shuffled-epsilon",
     "finite": "exponential-general finite-table kary-response kernel-box kernel-point",
     "selection": "alignment every-word log-concave-noisy-max log-concave-threshold selection-moduli survival told-words "
     "two-candidates worst-output worst-run worst-words",
@@ -29,7 +29,7 @@ _OF_THE_CLAIM: Final[Names] = {
 _OF_CURVES: Final[Names] = {
     "composition": "best-of-renyi bounded-range finite-composition gaussian-composition group-privacy independent-coordinates "
     "joint-neighbours laplace-sums loss-distribution parallel-composition poisson-subsampling renyi-composition "
-    "sampling-without-replacement shuffled-histograms shuffling single-part stated-guarantee",
+    "sampling-without-replacement shuffled-bits shuffled-histograms shuffling single-part stated-guarantee",
     "curves": "correlated-gaussians every-shift finite-curve gaussian gaussian-scale-mixture kernel-pair laplace lattice least-curve line "
     "lipschitz-exponent optimal-composition pure-guarantee radial-caps smooth-curve uniform-ball",
     "processes": "elliptical-process process-evaluations",

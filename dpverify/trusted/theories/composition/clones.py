@@ -95,30 +95,3 @@ def _moved(state: _State | None, clones: int, number: int) -> _State:
     if number > heads:
         above, before = above - before * (clones - heads + 1) / heads, before * (clones - heads + 1) / heads
     return clones, number, above, before
-
-
-@dataclass(frozen=True, slots=True)
-class Ones:
-    """How many of n people tell one of some outputs: the others with a chance each, the one with `first` on this data, `second` on that."""
-
-    others: int
-    first: arb
-    second: arb
-    chance: arb
-
-    def profile(self, epsilon: arb) -> arb:
-        """H at an exact epsilon: the best event is that of at least so many."""
-        with precision(ctx.prec + _GUARD):
-            factor = epsilon.exp()
-            rises = (1 - self.chance) * (self.first - factor * self.second)
-            stays = self.chance * (factor * (1 - self.second) - (1 - self.first))
-            if not rises + stays > 0:
-                return arb(0)
-            least, _ = floor((self.others + 1) * stays / (rises + stays))
-            found = [self._told(number, factor) for number in (least, least + 1)]
-            return found[0].max(found[1]).max(arb(0))
-
-    def _told(self, number: int, factor: arb) -> arb:
-        above = at_least(self.others, number, self.chance)
-        one_less = above + exactly(self.others, number - 1, self.chance)
-        return (self.first - factor * self.second) * one_less + (1 - self.first - factor * (1 - self.second)) * above

@@ -143,9 +143,9 @@ class Values:
         return bound.value
 
     def _of_one_step(self, part: Part, factor: Expr, evidence: Any) -> Value:
-        """A selection by what it loses on neighbours one step apart, as often as there are steps."""
-        if self.side == "lower" or not isinstance(part.mechanism, model.Selection):
-            raise Rejected(WHAT, "a part", "one step bounds several from above, and is looked at for selections alone")
+        """A selection or a shuffle by what it loses on neighbours one step apart, as often as there are steps."""
+        if self.side == "lower" or not isinstance(part.mechanism, model.Selection | model.Shuffle):
+            raise Rejected(WHAT, "a part", "one step bounds several from above, and is looked at for selections and shuffles alone")
         return self._further(self._single(part, ONE, evidence), factor)
 
     def _facing(self, part: OnePair) -> Value:

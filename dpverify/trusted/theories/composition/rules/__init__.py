@@ -59,8 +59,20 @@ def _from_loss_distribution_on(name: str) -> Theorem:
             from dpverify.trusted.theories.composition.rules import privacy_profile as rule
         case "renyi-composition":
             from dpverify.trusted.theories.composition.rules import renyi_composition as rule
+        case _:
+            return _from_sampling_on(name)
+    return rule
+
+
+def _from_sampling_on(name: str) -> Theorem:
+    rule: Theorem
+    match name:
         case "sampling-without-replacement":
             from dpverify.trusted.theories.composition.rules import sampling_without_replacement as rule
+        case "shuffled-bits":
+            from dpverify.trusted.theories.composition.rules import shuffled_bits as rule
+        case "shuffled-epsilon":
+            from dpverify.trusted.theories.composition.rules import shuffled_epsilon as rule
         case "shuffled-histograms":
             from dpverify.trusted.theories.composition.rules import shuffled_histograms as rule
         case "shuffling":

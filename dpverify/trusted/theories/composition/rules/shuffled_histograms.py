@@ -48,7 +48,7 @@ def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
     require(not premises, CertificateError(f"{NAME}: it rests on no premise."))
     if not isinstance(shuffle, Shuffle) or run.factor != ONE:
         raise Rejected(NAME, "the part", "it is not shuffled, or neighbours differ by more than one person")
-    (rows, pairs), people = rows_of(shuffle.part.mechanism), people_of(shuffle)
+    (rows, pairs), people = rows_of(shuffle.part.mechanism), shuffling.people_of(shuffle)
     require(size(rows, people) <= MOST, Rejected(NAME, "people", "what so many may tell is too much to be listed"))
     upper = refined(lambda: every(rows, pairs, people))
     lower = None
@@ -63,14 +63,6 @@ def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
         there, back = (gains([laws], weight(rows) ** people) for laws in ((one, other), (other, one)))
         lower = refined(lambda: there, lambda: back)
     return settled.single(run, Curve(upper, lower, (NAME,), ASSUMED, (shuffling.LOWER,)))
-
-
-def people_of(shuffle: Shuffle) -> int:
-    """How many people there are. Raises Rejected for what is no number."""
-    people = shuffle.people
-    if not isinstance(people, Num) or people.value.denominator != 1 or not 1 <= people.value <= MOST:
-        raise Rejected(NAME, "people", "it wants an integer")
-    return int(people.value)
 
 
 def rows_of(local: Any) -> Rows:

@@ -4,20 +4,20 @@ Theorem: One record is replaced; R0 and R1 are the laws of what its owner tells,
 that is at least share (R0 + R1)/2: with share = 1/rho of a mechanism with the pure epsilon log rho, of a table the least of
 2 R_x(y)/(R0 + R1)(y). R0 and R1 are one map of a first sort with probability p = rho/(1 + rho), or 1 - p, and of a second else; (R0 + R1)/2
 is that map of a fair coin. So all that is told is a map of how many of each sort there are among the one and C ~ Bin(n - 1, share) others.
-From below, all others have one record, and what counts is how many outputs are of some set.
+From below, the others have one record or two, and what counts is how many outputs are of some set.
 
 Checked:
 - of a table: every two rows that may be one's, the share by all rows, in exact numbers; else a pure epsilon, by a premise
 - that nothing in another part says that two records are no neighbours of it
 - the numbers of clones that are left out, by their probability
-- from below: two rows that may be one's, a row of the others, the event of a set
+- from below: two rows that may be one's, how many of the others have each of two rows, the event of a set
 
 Source: docs/theory/composition.md#shuffling, Feldman, McMillan & Talwar 2021, Theorem 3.1
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import permutations
@@ -30,7 +30,7 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import divergence, known
 from dpverify.trusted.facts.pairs import Curve, Pair, greatest, symmetric
 from dpverify.trusted.facts.premises import pure_of
-from dpverify.trusted.kernel.balls import rational
+from dpverify.trusted.kernel.balls import constant, rational
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, call, div, mul, num, sub
@@ -38,7 +38,8 @@ from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import KaryResponse, Kernel, Matrix, OfRecords, Parallel, Shuffle, Subsample, Table, all_parts
 from dpverify.trusted.language.rationals import read_whole, to_whole
 from dpverify.trusted.numbers.each_precision import per_precision
-from dpverify.trusted.theories.composition.clones import Clones, Ones
+from dpverify.trusted.theories.composition.bits import Bits, of_split
+from dpverify.trusted.theories.composition.clones import Clones
 
 NAME: Final = "shuffling"
 ASSUMED: Final = ("people tell of their own records alone, by independent draws, and the order of what they tell is not seen",)
@@ -46,6 +47,7 @@ ANY: Final = "every two records are neighbours of what each person runs"
 LOWER: Final = "the records that are worst for each other occur together"
 MOST_PEOPLE: Final = 10**7
 MOST_CLONES: Final = 200_000
+_TWO: Final = 2
 
 _Laws = tuple[Callable[[], arb], Callable[[], arb]]
 """rho and the share of clones, for the precision of the moment."""
@@ -54,14 +56,14 @@ _Laws = tuple[Callable[[], arb], Callable[[], arb]]
 def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
     """The curve of a shuffle. Raises Rejected, Undecided, CertificateError.
 
-    parameters: "ranges", for each of `laws_of` the least and the greatest number of clones that is looked at; "below", if given, of a
-    table: the "pair" of the one's rows, the row of the "others", and the "outputs" that are counted. The premise, of what is no table and
-    no response, is a bound on its pure epsilon.
+    parameters: "ranges", for each of `laws_of` the least and the greatest number of clones that is looked at; "below", if given: the
+    "first" and the "second" row of the one, how many "others" have each, and of a table the "outputs" that are counted. The premise, of
+    what is no table and no response, is a bound on its pure epsilon.
     """
     shuffle = run.part.mechanism
     if not isinstance(shuffle, Shuffle) or run.factor != ONE:
         raise Rejected(NAME, "the part", "it is not shuffled, or neighbours differ by more than one person")
-    people, local = _people(shuffle), shuffle.part.mechanism
+    people, local = people_of(shuffle), shuffle.part.mechanism
     assumed: tuple[str, ...] = ASSUMED
     if isinstance(local, Table | KaryResponse):
         require(not premises, CertificateError(f"{NAME}: what is shuffled is a table, of which no premise tells."))
@@ -69,18 +71,18 @@ def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
     else:
         (premise,) = premises
         epsilon, grounds = pure_of(premise, leaf(Run(shuffle.part)), NAME)
-        _require_every_two(shuffle)
+        require_every_two(shuffle)
         rho = call("exp", epsilon)
         laws = [(known(rho), known(div(ONE, rho)))] if _positive(epsilon) else []
         assumed = tuple(dict.fromkeys((*ASSUMED, ANY, *grounds)))
     ranges = [_range(told, people) for told in parameters["ranges"]]
     pairs = [_of_clones(people, law, ends) for law, ends in zip(laws, ranges, strict=True)]
     upper = greatest(pairs) if pairs else symmetric(lambda _: arb(0))
-    lower = _lower(local, people, parameters["below"]) if "below" in parameters else None
+    lower = of_split(*below(local, people, parameters["below"])) if "below" in parameters else None
     return settled.single(run, Curve(upper, lower, (NAME,), assumed, (LOWER,)))
 
 
-def _require_every_two(shuffle: Shuffle) -> None:
+def require_every_two(shuffle: Shuffle) -> None:
     """That nothing says that two records are no neighbours of the part: lists of pairs, inputs that are near, data sets for records."""
     for part in all_parts(shuffle):
         near = isinstance(part.mechanism, Kernel) and part.sensitivity is not None
@@ -97,9 +99,10 @@ def _positive(epsilon: Expr) -> bool:
     return positive
 
 
-def _people(shuffle: Shuffle) -> int:
+def people_of(shuffle: Shuffle) -> int:
+    """How many people there are. Raises Rejected for what is no number, and for very many."""
     people = shuffle.people
-    if not isinstance(people, Num) or people.value.denominator != 1 or people.value > MOST_PEOPLE:
+    if not isinstance(people, Num) or people.value.denominator != 1 or not 1 <= people.value <= MOST_PEOPLE:
         raise Rejected(NAME, "people", f"it wants an integer of at most {MOST_PEOPLE}")
     return int(people.value)
 
@@ -152,22 +155,27 @@ def rational_rows(local: Table) -> Matrix:
     return rows
 
 
-def _lower(local: Any, people: int, told: Mapping[str, Any]) -> Pair:
-    """The pair of how many outputs are of a set, on two data in which all others have one record."""
+def below(local: Any, people: int, told: Mapping[str, Any]) -> tuple[Callable[[], Bits], int]:
+    """How many outputs are of a set, on two data in which the others have at most two records; how many of them the first."""
+    known, neighbours = chances(local, told)
+    pair = (read_whole(told, "first", NAME, 0, len(known) - 1), read_whole(told, "second", NAME, 0, len(known) - 1))
+    require(neighbours is None or pair in neighbours, Rejected(NAME, "below", "these rows are no neighbours"))
+    if not certainly_lt(known[pair[1]], known[pair[0]]):
+        raise Rejected(NAME, "below", "the first of the rows does not tell the outputs more often")
+    counts = [to_whole(count, "others", NAME, 0) for count in told["others"]]
+    rows = [x for x, count in enumerate(counts) if count] or [0]
+    if (len(counts), sum(counts)) != (len(known), people - 1) or len(rows) > _TWO:
+        raise Rejected(NAME, "others", "they are not as many as there are, one number for each row, of which two at most are above 0")
+    entries = [known[x] for x in (rows[0], rows[-1], *pair)]
+    return per_precision(lambda: Bits(people - 1, *map(constant, entries))), counts[rows[0]]
+
+
+def chances(local: Any, told: Mapping[str, Any]) -> tuple[list[Expr], Sequence[tuple[int, int]] | None]:
+    """With each record, the chance of an output of the set; of a response, of the truth and of another answer; which are neighbours."""
+    if isinstance(local, KaryResponse):
+        return [local.p, div(sub(ONE, local.p), sub(local.k, ONE))], None
     if not isinstance(local, Table):
         raise Rejected(NAME, "below", "what is shuffled is no table")
     rows = rational_rows(local)
-    first, second = (to_whole(row, "pair", NAME, 0, len(rows) - 1) for row in told["pair"])
-    others = rows[read_whole(told, "others", NAME, 0, len(rows) - 1)]
-    outputs = {to_whole(output, "outputs", NAME, 0, len(others) - 1) for output in told["outputs"]}
-    if local.adjacent is not None and (first, second) not in local.adjacent:
-        raise Rejected(NAME, "pair", "these rows are no neighbours")
-    more, less, chance = (sum((row[y] for y in outputs), Fraction(0)) for row in (rows[first], rows[second], others))
-    if not (0 < chance < 1 and less < more):
-        raise Rejected(NAME, "outputs", "the others tell them always, or never, or the first of the pair no more often")
-
-    def of(more: Fraction, less: Fraction, chance: Fraction) -> Callable[[arb], arb]:
-        ones = per_precision(lambda: Ones(people - 1, rational(more), rational(less), rational(chance)))
-        return divergence(lambda epsilon: ones().profile(epsilon))
-
-    return Pair(of(more, less, chance), of(1 - less, 1 - more, 1 - chance))
+    outputs = {to_whole(output, "outputs", NAME, 0, len(rows[0]) - 1) for output in told["outputs"]}
+    return [num(sum((row[y] for y in outputs), Fraction(0))) for row in rows], local.adjacent
