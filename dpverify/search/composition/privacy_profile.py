@@ -494,26 +494,22 @@ def _distribution(runs: Sequence[Run], target: Target) -> Plan:
     evaluated = min(map(cells, curves))
     below = [curve.lower for curve in curves if curve.lower is not None]
     lowers = [pair if curve.lower is None else curve.lower for curve, pair in zip(curves, pairs, strict=True)]
-    found: Plan = {"rule": loss_distribution.NAME, "grid": _grid(pairs, times, stand_ins, lowers, evaluated, target), "parts": plans}
-    if not all(pair.forward is pair.backward for pair in (*pairs, *lowers)):
-        swapped = [pair.reversed for pair in pairs], times, [pair.reversed for pair in stand_ins], [pair.reversed for pair in lowers]
-        found["reverse"] = _grid(*swapped, evaluated, target)
+    both = not all(pair.forward is pair.backward for pair in (*pairs, *lowers))
+    found: Plan = {"rule": loss_distribution.NAME, "grid": _grid(pairs, times, stand_ins, lowers, evaluated, target, both), "parts": plans}
     if len(below) == len(runs):
         with suppress(DpverifyError):  # without, the lower bound is less sharp
             found["grid"] = losses.touching(below, found["grid"])
-            if "reverse" in found:
-                found["reverse"] = losses.touching([pair.reversed for pair in below], found["reverse"])
     return found
 
 
 def _grid(
-    pairs: Sequence[Pair], times: Sequence[int], stand_ins: Sequence[Pair], lowers: Sequence[Pair], evaluated: int, target: Target
+    pairs: Sequence[Pair], times: Sequence[int], stand_ins: Sequence[Pair], lowers: Sequence[Pair], evaluated: int, target: Target, both: bool
 ) -> Plan:
     """The grid that is sharpest at the claimed delta, else at the claimed epsilon, else about a guess at delta."""
     epsilon = None if target.delta else target.epsilon
     delta = None if epsilon is not None else target.delta or target.guess
     digits = min(max(target.digits // 5, _GRID_DIGITS[0]), _GRID_DIGITS[-1])
-    found = losses.propose(pairs, times, epsilon, delta, digits, evaluated, stand_ins, lowers)
+    found = losses.propose(pairs, times, epsilon, delta, digits, evaluated, stand_ins, lowers, both)
     return losses.coarser(found, _DRAWN_CELLS) if target.drawn else found
 
 
