@@ -39,7 +39,7 @@ _CLOSE: Final = 0.03
 _RESOLUTION: Final = 14
 _COARSER: Final = 5
 _WIDEST: Final = 256
-_RARE: Final = 8
+_RARE: Final = 5
 """Cells stay as they are where losses are at least 2^-_RARE as dense, tilted, as where they are densest."""
 _NEAR: Final = Fraction(1, 2**48)
 """About how far from an atom the lines on either side of it meet."""

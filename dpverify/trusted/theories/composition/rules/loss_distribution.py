@@ -78,16 +78,19 @@ def _pair(pairs: Sequence[Pair], times: Sequence[int], grids: Sequence[Grid | No
     An order without a grid has the mirrored profile of the other one.
     """
 
-    def profile(ordered: Sequence[Pair], grid: Grid, at: Callable[[losses.Sums, arb], arb]) -> Profile:
+    def composed(ordered: Sequence[Pair], grid: Grid) -> tuple[Profile, Profile]:
         made = cache(lambda: side.sums(list(zip(ordered, times, strict=True)), grid))
-        return falling(lambda epsilon: side.adapted(epsilon, at(made(), epsilon)))
+        one, other = (falling(lambda epsilon, at=at: side.adapted(epsilon, at(made(), epsilon))) for at in (losses.Sums.at, side.mirrored))
+        return one, other
 
-    turned, (grid, reverse) = [pair.reversed for pair in pairs], grids
-    forward = profile(pairs, grid, losses.Sums.at) if grid is not None else profile(turned, reverse, side.mirrored)
-    if grid is not None and all(pair.forward is pair.backward for pair in pairs):
-        return Pair(forward, forward, everywhere=True)
-    backward = profile(turned, reverse, losses.Sums.at) if reverse is not None else profile(pairs, grid, side.mirrored)
-    return Pair(forward, backward, everywhere=True)
+    first, second = grids
+    forward, mirrored = composed(pairs, first) if first is not None else (None, None)
+    alike = forward is not None and all(pair.forward is pair.backward for pair in pairs)
+    if second is not None and not alike:
+        mirrored, turned = composed([pair.reversed for pair in pairs], second)
+        forward = forward or turned
+    assert forward is not None and mirrored is not None
+    return Pair(forward, forward if alike else mirrored, everywhere=True)
 
 
 def _rests(pairs: Sequence[Pair], times: Sequence[int]) -> tuple[Rest, Rest] | None:
