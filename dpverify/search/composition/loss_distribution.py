@@ -39,7 +39,7 @@ _CLOSE: Final = 0.03
 _RESOLUTION: Final = 14
 _COARSER: Final = 5
 _WIDEST: Final = 256
-_RARE: Final = 5
+_RARE: Final = 6
 """Cells stay as they are where losses are at least 2^-_RARE as dense, tilted, as where they are densest."""
 _NEAR: Final = Fraction(1, 2**48)
 """About how far from an atom the lines on either side of it meet."""
@@ -68,6 +68,8 @@ _DENSER: Final = 1.2
 _FIRST_DOUBLING: Final = 6
 _EACH_DOUBLING: Final = 6 / 2**_FIRST_DOUBLING
 """The error of a doubling, in variances of the loss, over that of the first grid: 2 h^2 for each of the sums over h^2/3 for each loss."""
+_REACHED: Final = 0.7
+"""The width that a grid is made for, of the width that is wanted: wider cells where losses are rare add to it."""
 _SHIFTED: Final = 0.02
 """Of the error of the first grid what rare losses add that are rounded to wider places."""
 _BODY: Final = 8.0 * 2.0 ** (_FIRST_DOUBLING / 2)
@@ -110,7 +112,7 @@ def propose(
     orders = [total, total.reversed] if both else [total]
     aimed = [one.at_epsilon(epsilon) if epsilon is not None else one.at_delta(float(delta or 0)) for one in orders]
     tilt, log_delta = max(tilt for tilt, _, _ in aimed), max(log for _, log, _ in aimed)
-    relative = 10.0**-digits * (1 if epsilon is not None else tilt)
+    relative = _REACHED * 10.0**-digits * (1 if epsilon is not None else tilt)
     lost = 2.5 - max(log_delta, _LEAST_LOG) - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))
     # masses of the reversed order are e^-loss as great
     tail = math.ceil((lost + (max(at for _, _, at in aimed) if both else 0.0)) / math.log(2))
@@ -153,6 +155,23 @@ def propose(
     return evidence
 
 
+_FARTHEST: Final = 90.0
+"""An epsilon, about, up to which one grid serves both orders: masses are kept to e^-epsilon as much."""
+
+
+def worse_order(pairs: Sequence[Pair], times: Sequence[int], epsilon: float | None, delta: float | None) -> str | None:
+    """Which of two orders that differ is the worse one, if a grid for it does for the other too: "grid" or "reverse"; None if not."""
+    if any(_left_over(order, _NOTHING) for pair in pairs for order in (pair, pair.reversed)):
+        return None
+    total = _Total([_explore(pair) for pair in pairs], times)
+    (_, log, at), (_, other_log, other_at) = (
+        order.at_epsilon(epsilon) if epsilon is not None else order.at_delta(float(delta or 0)) for order in (total, total.reversed)
+    )
+    if max(at, other_at) > _FARTHEST:
+        return None
+    return "reverse" if (other_at, other_log) > (at, log) else "grid"
+
+
 def coarser(grid: Mapping[str, Any], cells: int) -> dict[str, Any]:
     """A grid of at most so many cells a part, dyadic, which balls are exact at: any grid gives true bounds."""
     longest = max(high - low for low, high in grid["ranges"])
@@ -163,7 +182,7 @@ def coarser(grid: Mapping[str, Any], cells: int) -> dict[str, Any]:
     wider = -(-spacing * longest // (cells * unit)) * unit
     factor = wider / spacing
     ranges = [[low // factor, -(-high // factor)] for low, high in grid["ranges"]]
-    kept = {key: value for key, value in grid.items() if key != "touching"}  # that was of other cells
+    kept = {key: value for key, value in grid.items() if key not in ("touching", "doublings", "apart")}  # those were of other cells
     return {**kept, "spacing": str(wider), "nudge": str(wider * Fraction(grid["nudge"]) / spacing), "ranges": ranges}
 
 
