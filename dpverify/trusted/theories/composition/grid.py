@@ -81,7 +81,7 @@ class Grid:
             if any(k < 1 for _, k in steps) or any(here >= after for (here, _), (after, _) in pairwise(steps)):
                 raise Rejected(RULE, f"strides {number}", "they must be at least 1, each from a later place on than the one before.")
         require(self.most_doublings <= MAX_DOUBLINGS, Rejected(RULE, "doublings", f"there may be {MAX_DOUBLINGS} at most."))
-        if any(len(pair) not in (0, 2) or min(pair, default=0) < 0 for pair in self.apart) or (self.apart and not self.doublings):
+        if any(len(pair) not in (0, 2) or (pair and pair[0] < 0) for pair in self.apart) or (self.apart and not self.doublings):
             raise Rejected(RULE, "apart", "it is a number of doublings and a place for each part, or nothing, beside doublings.")
         for name in ("strides", "touching", "doublings", "apart"):
             listed = getattr(self, name)

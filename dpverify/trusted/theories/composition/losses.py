@@ -274,12 +274,14 @@ class Sums:
 
     def mirrored(self, epsilon: arb) -> arb:
         """The same of the two distributions in the other order, by (1) of dominating pairs."""
+        mantissa, exponent = epsilon.man_exp()
         with precision(self.bits + GUARD):
-            return 1 - epsilon.exp() + epsilon.exp() * self.at(-epsilon)
+            return 1 - epsilon.exp() + epsilon.exp() * self.at(arb((-mantissa, exponent)))
 
     def mirrored_above(self, epsilon: arb) -> arb:
         """A bound on what `mirrored` bounds from above, which does not rise: no more than at the mirrored first loss from there on."""
-        return self.mirrored(epsilon.min(rational(max(-self.start, Fraction(0))).lower()))
+        last = rational(max(-self.start, Fraction(0))).lower()
+        return self.mirrored(last if epsilon > last else epsilon)
 
     def _from(self, cell: int) -> tuple[arb, arb]:
         """The masses from a cell upwards; and each of them times e^(its cell's loss less its own)."""
