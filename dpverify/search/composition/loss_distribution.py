@@ -72,8 +72,8 @@ _REACHED: Final = 0.7
 """The width that a grid is made for, of the width that is wanted: wider cells where losses are rare add to it."""
 _SHIFTED: Final = 0.02
 """Of the error of the first grid what rare losses add that are rounded to wider places."""
-_BODY: Final = 8.0 * 2.0 ** (_FIRST_DOUBLING / 2)
-"""Deviations of a loss within which the sums stay that are made before the spacing doubles, but for the rare ones."""
+_BODY: Final = 8.0
+"""Deviations within which sums are not rare."""
 _FAR_OFF: Final = 3
 _ROUNDINGS: Final = 24
 """Bits beyond those of the tails, for the roundings of as many places as there are."""
@@ -99,7 +99,7 @@ def propose(
     pairs in the reversed order only if they have the same profiles. evaluated: the most cells of one part; each takes about three
     evaluations of its profile. stand_ins: pairs that are like the given ones and quicker to evaluate, for a first look at them.
     lowers: the pairs of the lower bound, where they are others, whose losses are to be on the grid too. both: the grid is to do for the
-    reversed order as well, though it has another profile.
+    reversed order as well, which has another profile, and is not the worse one.
     Raises ValueError unless just one of epsilon and delta is given, and Undecided where losses reach too far for any grid.
     """
     if (epsilon is None) == (delta is None):
@@ -109,13 +109,10 @@ def propose(
         shapes = [replace(shape, rest=max(shape.rest, _left_over(pair, _NOTHING))) for shape, pair in zip(shapes, pairs, strict=True)]
     placed = [_with_lower(shape, pair, lower) for shape, pair, lower in zip(shapes, pairs, lowers or pairs, strict=True)]
     total = _Total(shapes, times)
-    orders = [total, total.reversed] if both else [total]
-    aimed = [one.at_epsilon(epsilon) if epsilon is not None else one.at_delta(float(delta or 0)) for one in orders]
-    tilt, log_delta = max(tilt for tilt, _, _ in aimed), max(log for _, log, _ in aimed)
+    tilt, log_delta, at = total.at_epsilon(epsilon) if epsilon is not None else total.at_delta(float(delta or 0))
     relative = _REACHED * 10.0**-digits * (1 if epsilon is not None else tilt)
-    lost = 2.5 - max(log_delta, _LEAST_LOG) - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))
-    # masses of the reversed order are e^-loss as great
-    tail = math.ceil((lost + (max(at for _, _, at in aimed) if both else 0.0)) / math.log(2))
+    lost = 2.5 - max(log_delta, _LEAST_LOG) + (at if both else 0.0) - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))
+    tail = math.ceil(lost / math.log(2))  # of the other order, at the same epsilon, e^epsilon as much is lost
     doublings = [_doublings(shape, count) for shape, count in zip(shapes, times, strict=True)]
     spread = total.spread(tail * math.log(2), doublings)
     deviations = [shape.deviation for shape in shapes if shape.deviation > _SINGLE]
@@ -146,8 +143,8 @@ def propose(
     if any(doublings):
         evidence["doublings"] = doublings
         apart = [
-            _apart(shape, tilt, float(spacing), high) if turns else []
-            for shape, (_, high), turns in zip(shapes, ranges, doublings, strict=True)
+            _apart(shape, count, turns, tilt, float(spacing), high) if turns else []
+            for shape, count, (_, high), turns in zip(shapes, times, ranges, doublings, strict=True)
         ]
         evidence |= {"apart": apart} if any(apart) else {}
     if any(shape.rest > 2.0**-tail for shape in shapes):
@@ -496,14 +493,20 @@ def _joint_range(pairs: Sequence[Pair], spacing: Fraction, tail: float) -> tuple
 # -- the whole -------------------------------------------------------------------------------------
 
 
-def _apart(shape: _Shape, tilt: float, spacing: float, high: int) -> list[int]:
+def _apart(shape: _Shape, count: int, turns: Sequence[int], tilt: float, spacing: float, high: int) -> list[int]:
     """How often the spacing of rare losses doubles at once, and from which place on they are rare: where they are most of the range."""
     logs = shape.logs + tilt * shape.losses
     weights = np.exp(logs - logs.max())
-    beyond = np.append(np.cumsum((weights / weights.sum())[::-1])[::-1][1:], 0.0)
+    weights /= weights.sum()
+    beyond = np.append(np.cumsum(weights[::-1])[::-1][1:], 0.0)
+    mean = float(np.sum(weights * shape.losses))
+    deviation = math.sqrt(np.sum(weights * (shape.losses - mean) ** 2))
     for doublings in (4, 3, 2):
-        rare = shape.losses[int(np.argmax(beyond <= _SHIFTED / 4**doublings))]
-        place = math.ceil(max(float(rare), _BODY * shape.deviation) / spacing)
+        reach = [float(shape.losses[int(np.argmax(beyond <= _SHIFTED / 4**doublings))])]
+        for done, turn in enumerate(turns[:doublings]):  # what sums of so many come to, at the spacing by then
+            copies = min(2.0**turn, count)
+            reach.append((copies * max(mean, 0.0) + _BODY * math.sqrt(copies) * deviation) / 2**done)
+        place = math.ceil(max(reach) / spacing)
         if _FAR_OFF * place < high:
             return [doublings, place]
     return []
