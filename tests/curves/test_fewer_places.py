@@ -1,4 +1,4 @@
-"""Sums of many losses at fewer places, rare ones apart, one product for both orders: bounds on both sides, and close ones (theory#loss-distribution)."""
+"""Sums of many losses at fewer places, rare ones apart, one product for both orders: bounds on both sides (theory#loss-distribution)."""
 
 import math
 from dataclasses import replace
@@ -33,11 +33,9 @@ def grid_of(spacing, bits=BITS, tail=90, low=-40, high=40, **more):
 def profile(masses, spacing, epsilon):
     """The profile of masses by its definition, times 2^bits."""
     step = spacing * 2**masses.doublings
-    places = (masses.low + j for j in range(len(masses.finite.coeffs())))
-    return masses.infinite + sum(
-        (int(mass) * (1 - (epsilon - rational(step * place)).exp()).max(arb(0)) for place, mass in zip(places, masses.finite.coeffs(), strict=True)),
-        arb(0),
-    )
+    listed = enumerate(masses.finite.coeffs(), masses.low)
+    terms = [int(mass) * (1 - (epsilon - rational(step * place)).exp()).max(arb(0)) for place, mass in listed]
+    return masses.infinite + sum(terms, arb(0))
 
 
 some_masses = st.builds(
@@ -127,7 +125,13 @@ def both_sums(parts, grid):
 
 
 @settings(max_examples=tries(examples(60), 1000))
-@given(st.integers(1, 70), turns, aparts, st.sampled_from([F(1, 10), F(1, 7)]), st.lists(st.fractions(-2, 3, max_denominator=16), min_size=3, max_size=3))
+@given(
+    st.integers(1, 70),
+    turns,
+    aparts,
+    st.sampled_from([F(1, 10), F(1, 7)]),
+    st.lists(st.fractions(-2, 3, max_denominator=16), min_size=3, max_size=3),
+)
 def test_responses_are_enclosed_whatever_squarings_double_the_spacing(count, doublings, apart, ratio, epsilons):
     grid = grid_of(F(1, 10), tail=60, low=-3, high=3, doublings=(doublings,), apart=(apart,) if doublings else ())
     found = both_sums([(responses(ratio), count)], grid)
@@ -141,7 +145,8 @@ def test_responses_are_enclosed_whatever_squarings_double_the_spacing(count, dou
 @given(st.sampled_from([3, 16, 65, 100]), turns, aparts, st.integers(1, 3), st.fractions(-1, 4, max_denominator=16))
 def test_gaussians_of_several_parts_are_enclosed(count, doublings, apart, other, epsilon):
     one, two = gaussian.pair(Num(F(1, 8))), gaussian.pair(Num(F(1, 3)))
-    grid = replace(grid_of(F(1, 40), tail=60), ranges=((-40, 40), (-90, 90)), doublings=(doublings, ()), apart=(apart, ()) if doublings else ())
+    few = {"doublings": (doublings, ()), "apart": (apart, ())} if doublings else {}
+    grid = replace(grid_of(F(1, 40), tail=60), ranges=((-40, 40), (-90, 90)), **few)
     found = both_sums([(one, count), (two, other)], grid)
     with mpmath.workdps(60):
         lower, upper = enclosed(found, epsilon)

@@ -550,11 +550,11 @@ class _Total:
     def spread(self, nats: float, doublings: Sequence[Sequence[int]]) -> float:
         """The length of the losses outside of which there is e^-nats; of powers on the way there as a share of the spacing by then."""
         downs = [shape.cumulant(-_TILTS) for shape in self.shapes]
-        most = _length(self.up, self._sum(downs), nats) / 2 ** max(map(len, doublings))
+        most = _length(self.up, self._sum(downs), nats) / float(2 ** max(map(len, doublings)))
         for up, down, count, turns in zip(self._ups, downs, self.times, doublings, strict=True):
             for turn in range(1, count.bit_length() if turns else 0):
                 copies = count >> (count.bit_length() - 1 - turn)
-                most = max(most, _length(copies * up, copies * down, nats) / 2 ** sum(earlier < turn for earlier in turns))
+                most = max(most, _length(copies * up, copies * down, nats) / float(2 ** sum(earlier < turn for earlier in turns)))
         return max(most, 1e-12)
 
 

@@ -499,7 +499,8 @@ def _distribution(runs: Sequence[Run], target: Target) -> Plan:
     found: Plan = {"rule": loss_distribution.NAME, "parts": plans}
     orders, both = {"grid": (pairs, stand_ins, lowers, below)}, False
     if not all(pair.forward is pair.backward for pair in (*pairs, *lowers)):
-        orders["reverse"] = tuple([pair.reversed for pair in listed] for listed in orders["grid"])
+        turned = [[pair.reversed for pair in listed] for listed in orders["grid"]]
+        orders["reverse"] = turned[0], turned[1], turned[2], turned[3]
         worse = losses.worse_order(stand_ins, times, *_aim(target)) if target.worse else None
         orders = orders if worse is None else {worse: orders[worse]}
         both = worse is not None
@@ -512,7 +513,13 @@ def _distribution(runs: Sequence[Run], target: Target) -> Plan:
 
 
 def _grid(
-    pairs: Sequence[Pair], times: Sequence[int], stand_ins: Sequence[Pair], lowers: Sequence[Pair], evaluated: int, target: Target, both: bool
+    pairs: Sequence[Pair],
+    times: Sequence[int],
+    stand_ins: Sequence[Pair],
+    lowers: Sequence[Pair],
+    evaluated: int,
+    target: Target,
+    both: bool,
 ) -> Plan:
     """The grid that is sharpest at the claimed delta, else at the claimed epsilon, else about a guess at delta."""
     epsilon, delta = _aim(target)

@@ -192,7 +192,7 @@ class _Products:
 
     def halved(self, masses: Masses) -> Masses:
         """At every second place: masses between are split, from above, or the lines above them prolonged, from below."""
-        listed = [*([0] if masses.low % 2 else []), *masses.finite.coeffs()]
+        listed = masses.finite.left_shift(masses.low % 2).coeffs()
         even, between, unit = fmpz_poly(listed[::2]), fmpz_poly(listed[1::2]), 1 << self.grid.bits
         with precision(self.grid.prec):
             step = rational(self.grid.spacing * 2**masses.doublings).exp()
@@ -232,7 +232,7 @@ def _fallen(masses: fmpz_poly) -> fmpz_poly:
     listed = masses.coeffs()
     if min(listed, default=0) >= 0:
         return masses
-    sums = [max(0, above) for above in accumulate(reversed(listed), initial=0)][::-1]
+    sums = [max(0, above) for above in accumulate(map(int, reversed(listed)), initial=0)][::-1]
     return fmpz_poly([here - above for here, above in pairwise(accumulate(sums, min))])
 
 

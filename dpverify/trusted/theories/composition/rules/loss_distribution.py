@@ -55,8 +55,10 @@ def distributions(parts: Sequence[Curve], times: Sequence[int], evidence: Eviden
         raise Rejected(NAME, "grid", "neither order has one.")
     uppers = [part.upper for part in parts if part.upper is not None]
     lowers = [part.lower for part in parts if part.lower is not None]
-    upper = _pair(uppers, times, grids, _Bounds(losses.upper_sums, losses.Sums.mirrored_above)) if len(uppers) == len(parts) else None
-    lower = _pair(lowers, times, grids, _Bounds(losses.lower_sums, losses.Sums.mirrored, losses.completed)) if len(lowers) == len(parts) else None
+    above = _Bounds(losses.upper_sums, losses.Sums.mirrored_above)
+    below = _Bounds(losses.lower_sums, losses.Sums.mirrored, losses.completed)
+    upper = _pair(uppers, times, grids, above) if len(uppers) == len(parts) else None
+    lower = _pair(lowers, times, grids, below) if len(lowers) == len(parts) else None
     if lower is not None:
         lower = replace(lower, rests=_rests(lowers, times))
     rules = tuple(dict.fromkeys((NAME, *(rule for part in parts for rule in part.rules))))
@@ -80,8 +82,8 @@ def _pair(pairs: Sequence[Pair], times: Sequence[int], grids: Sequence[Grid | No
 
     def composed(ordered: Sequence[Pair], grid: Grid) -> tuple[Profile, Profile]:
         made = cache(lambda: side.sums(list(zip(ordered, times, strict=True)), grid))
-        one, other = (falling(lambda epsilon, at=at: side.adapted(epsilon, at(made(), epsilon))) for at in (losses.Sums.at, side.mirrored))
-        return one, other
+        straight = falling(lambda epsilon: side.adapted(epsilon, made().at(epsilon)))
+        return straight, falling(lambda epsilon: side.adapted(epsilon, side.mirrored(made(), epsilon)))
 
     first, second = grids
     forward, mirrored = composed(pairs, first) if first is not None else (None, None)
