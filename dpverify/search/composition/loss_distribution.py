@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.kernel.balls import exact, precision, rational
 from dpverify.trusted.kernel.errors import Undecided
-from dpverify.trusted.theories.composition.grid import Grid, Lines, corners, line_sums, lines_below, rest_of
+from dpverify.trusted.theories.composition.grid import Grid, Lines, corners, floor, line_sums, lines_below, rest_of
 from dpverify.trusted.theories.composition.losses import read_grid
 
 Floats = NDArray[np.float64]
@@ -39,7 +39,7 @@ _CLOSE: Final = 0.03
 _RESOLUTION: Final = 14
 _COARSER: Final = 5
 _WIDEST: Final = 256
-_RARE: Final = 8
+_RARE: Final = 6
 """Cells stay as they are where losses are at least 2^-_RARE as dense, tilted, as where they are densest."""
 _NEAR: Final = Fraction(1, 2**48)
 """About how far from an atom the lines on either side of it meet."""
@@ -65,6 +65,20 @@ _SPACING_BITS: Final = 8
 _FIRST_LOOKS: Final = 6
 _DENSER: Final = 1.2
 """How much denser than the cells around it a cell is in which a loss holds much mass by itself, at least."""
+_FIRST_DOUBLING: Final = 6
+_EACH_DOUBLING: Final = 6 / 2**_FIRST_DOUBLING
+"""The error of a doubling, in variances of the loss, over that of the first grid: 2 h^2 for each of the sums over h^2/3 for each loss."""
+_REACHED: Final = 0.7
+"""The width that a grid is made for, of the width that is wanted: wider cells where losses are rare add to it."""
+_SHIFTED: Final = 0.02
+"""Of the error of the first grid what rare losses add that are rounded to wider places."""
+_BODY: Final = 8.0
+"""Deviations within which sums are not rare."""
+_FAR_OFF: Final = 3
+_ROUNDINGS: Final = 24
+"""Bits beyond those of the tails, for the roundings of as many places as there are."""
+_ALONE: Final = 20.0
+"""Sums made of single losses alone are forgotten when they have e^-20."""
 _TILTS: Final = np.geomspace(1e-4, 1e6, 800)
 
 
@@ -77,13 +91,15 @@ def propose(
     evaluated: int = MOST_EVALUATED,
     stand_ins: Sequence[Pair] | None = None,
     lowers: Sequence[Pair] = (),
+    both: bool = False,
 ) -> dict[str, Any]:
     """The grid, as evidence for `curves.losses.read_grid`, for bounds on delta at an epsilon or on epsilon at a delta.
 
     digits: relative accuracy 10^-digits of delta, or absolute of epsilon in nats, as far as MOST_CELLS allows. The same grid serves
     pairs in the reversed order only if they have the same profiles. evaluated: the most cells of one part; each takes about three
     evaluations of its profile. stand_ins: pairs that are like the given ones and quicker to evaluate, for a first look at them.
-    lowers: the pairs of the lower bound, where they are others, whose losses are to be on the grid too.
+    lowers: the pairs of the lower bound, where they are others, whose losses are to be on the grid too. both: the grid is to do for the
+    reversed order as well, which has another profile, and is not the worse one.
     Raises ValueError unless just one of epsilon and delta is given, and Undecided where losses reach too far for any grid.
     """
     if (epsilon is None) == (delta is None):
@@ -93,24 +109,27 @@ def propose(
         shapes = [replace(shape, rest=max(shape.rest, _left_over(pair, _NOTHING))) for shape, pair in zip(shapes, pairs, strict=True)]
     placed = [_with_lower(shape, pair, lower) for shape, pair, lower in zip(shapes, pairs, lowers or pairs, strict=True)]
     total = _Total(shapes, times)
-    tilt, log_delta = total.at_epsilon(epsilon) if epsilon is not None else total.at_delta(float(delta or 0))
-    log_delta = max(log_delta, _LEAST_LOG)
-    relative = 10.0**-digits * (1 if epsilon is not None else tilt)
-    tail = math.ceil((2.5 - log_delta - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))) / math.log(2))
-    spread = total.spread(tail * math.log(2))
+    tilt, log_delta, at = total.at_epsilon(epsilon) if epsilon is not None else total.at_delta(float(delta or 0))
+    relative = _REACHED * 10.0**-digits * (1 if epsilon is not None else tilt)
+    lost = 2.5 - max(log_delta, _LEAST_LOG) + (at if both else 0.0) - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))
+    tail = math.ceil(lost / math.log(2))  # of the other order, at the same epsilon, e^epsilon as much is lost
+    doublings = [_doublings(shape, count) for shape, count in zip(shapes, times, strict=True)]
+    spread = total.spread(tail * math.log(2), doublings)
     deviations = [shape.deviation for shape in shapes if shape.deviation > _SINGLE]
     resolved = max(min(deviations, default=math.inf) / _RESOLUTION, spread / ENOUGH_CELLS)
-    wanted = min(math.sqrt(6 * relative / (tilt * (tilt + 1) * sum(times))), resolved)
+    errors = sum(count * (1 + len(turns) * _EACH_DOUBLING) for count, turns in zip(times, doublings, strict=True))
+    wanted = min(math.sqrt(6 * relative / (tilt * (tilt + 1) * errors)), resolved)
     wanted = max(wanted, spread / MOST_CELLS)
     for _ in range(_COARSER):
         spacing = _spacing(wanted, shapes, times, spread, relative / (4 * tilt))
-        bits = tail + 36
-        ranges = tuple(_joint_range(both, spacing, 2.0**-tail) for both in zip(pairs, lowers or pairs, strict=True))
+        bits = tail + _ROUNDINGS
+        ranges = tuple(_joint_range(both_sides, spacing, 2.0**-tail) for both_sides in zip(pairs, lowers or pairs, strict=True))
         longest = max(high - low for low, high in ranges)
         if longest > MOST_CELLS:
             wanted, spread = max(wanted, float(spacing)) * 1.05 * longest / MOST_CELLS, max(spread, float(spacing) * longest)
             continue
-        strides = tuple(_strides(shape, tilt, spacing, ends) for shape, ends in zip(placed, ranges, strict=True))
+        tilts = (tilt, -1 - tilt) if both else (tilt,)
+        strides = tuple(_strides(shape, tilts, spacing, ends) for shape, ends in zip(placed, ranges, strict=True))
         counts = [len(Grid(spacing, spacing / 8, bits, tail, ranges, None, strides).places(part)) for part in range(len(pairs))]
         if max(counts) <= evaluated:
             break
@@ -121,9 +140,33 @@ def propose(
     evidence = {"spacing": str(spacing), "nudge": str(nudge), "bits": bits, "tail": tail, "ranges": [list(ends) for ends in ranges]}
     if any(strides):
         evidence["strides"] = [[list(step) for step in steps] for steps in strides]
+    if any(doublings):
+        evidence["doublings"] = doublings
+        apart = [
+            _apart(shape, count, turns, tilt, float(spacing), high) if turns else []
+            for shape, count, (_, high), turns in zip(shapes, times, ranges, doublings, strict=True)
+        ]
+        evidence |= {"apart": apart} if any(apart) else {}
     if any(shape.rest > 2.0**-tail for shape in shapes):
         evidence["far"] = str(_far(lowers or pairs, max(high for _, high in ranges) * spacing, 2.0**-tail))
     return evidence
+
+
+_FARTHEST: Final = 90.0
+"""An epsilon, about, up to which one grid serves both orders: masses are kept to e^-epsilon as much."""
+
+
+def worse_order(pairs: Sequence[Pair], times: Sequence[int], epsilon: float | None, delta: float | None) -> str | None:
+    """Which of two orders that differ is the worse one, if a grid for it does for the other too: "grid" or "reverse"; None if not."""
+    if any(_left_over(order, _NOTHING) for pair in pairs for order in (pair, pair.reversed)):
+        return None
+    total = _Total([_explore(pair) for pair in pairs], times)
+    (_, log, at), (_, other_log, other_at) = (
+        order.at_epsilon(epsilon) if epsilon is not None else order.at_delta(float(delta or 0)) for order in (total, total.reversed)
+    )
+    if max(at, other_at) > _FARTHEST:
+        return None
+    return "reverse" if (other_at, other_log) > (at, log) else "grid"
 
 
 def coarser(grid: Mapping[str, Any], cells: int) -> dict[str, Any]:
@@ -136,7 +179,7 @@ def coarser(grid: Mapping[str, Any], cells: int) -> dict[str, Any]:
     wider = -(-spacing * longest // (cells * unit)) * unit
     factor = wider / spacing
     ranges = [[low // factor, -(-high // factor)] for low, high in grid["ranges"]]
-    kept = {key: value for key, value in grid.items() if key != "touching"}  # that was of other cells
+    kept = {key: value for key, value in grid.items() if key not in ("touching", "doublings", "apart")}  # those were of other cells
     return {**kept, "spacing": str(wider), "nudge": str(wider * Fraction(grid["nudge"]) / spacing), "ranges": ranges}
 
 
@@ -168,6 +211,14 @@ def _exchanged(pair: Pair, grid: Grid, part: int) -> tuple[set[int], set[int]]:
     with precision(grid.prec):
         rest = rest_of(pair, grid, ends[-1][1])
         cells, lines = lines_below(pair, grid, part, rest), Lines(pair, grid.spacing, grid.nudge, grid.bits)
+        for i, (here, after) in enumerate(ends):
+            # a line below 1 - alpha, where losses begin, would turn the whole polygon about its height at alpha = 0
+            if here < 0 and cells[i].left < floor(-rational(here * grid.spacing - grid.nudge).expm1(), grid.bits):
+                line = lines.left(here, after)
+                if line.right >= rest:
+                    cells[i] = line
+                    left.add(i)
+                    touched.add(i)
         for _ in range(_ROUNDS):
             sums, before = line_sums(corners(cells, rest), widths, grid), len(left) + len(right)
             for i in range(1, len(cells)):
@@ -395,7 +446,7 @@ def _mass(pair: Pair, left: Fraction, right: Fraction) -> float:
     return _float((rise - fall) * here.exp())
 
 
-def _strides(shape: _Shape, tilt: float, step: Fraction, ends: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+def _strides(shape: _Shape, tilts: Sequence[float], step: Fraction, ends: tuple[int, int]) -> tuple[tuple[int, int], ...]:
     """Wider steps where few losses are that matter: the error of a cell grows with their number times the square of its width."""
     if shape.lattice is not None:
         return _between(shape, step, ends)
@@ -403,10 +454,11 @@ def _strides(shape: _Shape, tilt: float, step: Fraction, ends: tuple[int, int]) 
     if shape.atoms or len(shape.losses) < 8:
         return ()
     gaps = np.diff(shape.losses)
-    logs = (shape.logs + tilt * shape.losses)[1:] - np.log(gaps)
-    most = max(1, min(_WIDEST, int(_FLAT / (max(tilt, 1.0) * spacing))))
+    densities = [(shape.logs + tilt * shape.losses)[1:] - np.log(gaps) for tilt in tilts]
+    logs = np.max([log - log.max() for log in densities], axis=0)
+    most = max(1, min(_WIDEST, int(_FLAT / (max(tilts[0], 1.0) * spacing))))
     steps: list[tuple[int, int]] = []
-    for left, log_density in zip(shape.losses[:-1], logs - logs.max(), strict=True):
+    for left, log_density in zip(shape.losses[:-1], logs, strict=True):
         doublings = int((-log_density / math.log(2) - _RARE) / 3)
         k = 1 << max(0, min(doublings, most.bit_length() - 1))
         place = math.floor(left / spacing)
@@ -441,38 +493,86 @@ def _joint_range(pairs: Sequence[Pair], spacing: Fraction, tail: float) -> tuple
 # -- the whole -------------------------------------------------------------------------------------
 
 
+def _apart(shape: _Shape, count: int, turns: Sequence[int], tilt: float, spacing: float, high: int) -> list[int]:
+    """How often the spacing of rare losses doubles at once, and from which place on they are rare: where they are most of the range."""
+    logs = shape.logs + tilt * shape.losses
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    beyond = np.append(np.cumsum(weights[::-1])[::-1][1:], 0.0)
+    mean = float(np.sum(weights * shape.losses))
+    deviation = math.sqrt(np.sum(weights * (shape.losses - mean) ** 2))
+    for doublings in (4, 3, 2):
+        reach = [float(shape.losses[int(np.argmax(beyond <= _SHIFTED / 4**doublings))])]
+        for done, turn in enumerate(turns[:doublings]):  # what sums of so many come to, at the spacing by then
+            copies = min(2.0**turn, count)
+            reach.append((copies * max(mean, 0.0) + _BODY * math.sqrt(copies) * deviation) / 2**done)
+        place = math.ceil(max(reach) / spacing)
+        if _FAR_OFF * place < high:
+            return [doublings, place]
+    return []
+
+
 class _Total:
     """Chernoff's bounds for the sum of all losses."""
 
-    def __init__(self, shapes: Sequence[_Shape], times: Sequence[int]) -> None:
+    def __init__(self, shapes: Sequence[_Shape], times: Sequence[int], turned: bool = False) -> None:
         self.shapes, self.times = shapes, times
-        self.rest = sum(k * shape.rest for shape, k in zip(shapes, times, strict=True))
-        self.up, self.down = self._cumulant(_TILTS), self._cumulant(-_TILTS)
+        self.rest = sum(k * shape.rest for shape, k in zip(shapes, times, strict=True)) if not turned else 0.0
+        # the losses of the reversed order have the cumulants K(-1 - t)
+        self._ups = [shape.cumulant(-1 - _TILTS if turned else _TILTS) for shape in shapes]
+        self.up = self._sum(self._ups)
         # (1 - e^-x)+ <= e^(t x) t^t/(1 + t)^(1 + t)
         self.bent = self.up + _TILTS * np.log(_TILTS) - (1 + _TILTS) * np.log1p(_TILTS)
 
-    def _cumulant(self, tilts: Floats) -> Floats:
-        total: Floats = sum((k * shape.cumulant(tilts) for shape, k in zip(self.shapes, self.times, strict=True)), np.zeros_like(tilts))
+    @property
+    def reversed(self) -> _Total:
+        """The bounds for the sum of the losses of the reversed order."""
+        return _Total(self.shapes, self.times, turned=True)
+
+    def _sum(self, cumulants: Sequence[Floats]) -> Floats:
+        total: Floats = sum((k * one for one, k in zip(cumulants, self.times, strict=True)), np.zeros_like(_TILTS))
         return total
 
-    def at_epsilon(self, epsilon: float) -> tuple[float, float]:
-        """The best tilt, and about log delta."""
+    def at_epsilon(self, epsilon: float) -> tuple[float, float, float]:
+        """The best tilt, about log delta, and epsilon."""
         logs = self.bent - _TILTS * epsilon
         best = int(np.argmin(logs))
-        return float(_TILTS[best]), max(float(logs[best]), math.log(self.rest) if self.rest > 0 else _LEAST_LOG)
+        return float(_TILTS[best]), max(float(logs[best]), math.log(self.rest) if self.rest > 0 else _LEAST_LOG), epsilon
 
-    def at_delta(self, delta: float) -> tuple[float, float]:
-        """The best tilt at a delta, and log delta."""
+    def at_delta(self, delta: float) -> tuple[float, float, float]:
+        """The best tilt at a delta, log delta, and about epsilon."""
         left = delta - self.rest
         log_delta = math.log(left if left > 0 else delta)
-        best = int(np.argmin((self.bent - log_delta) / _TILTS))
-        return float(_TILTS[best]), math.log(delta)
+        epsilons = (self.bent - log_delta) / _TILTS
+        best = int(np.argmin(epsilons))
+        return float(_TILTS[best]), math.log(delta), max(0.0, float(epsilons[best]))
 
-    def spread(self, nats: float) -> float:
-        """The length of the losses outside of which there is e^-nats."""
-        high = float(np.min((self.up + nats) / _TILTS))
-        low = -float(np.min((self.down + nats) / _TILTS))
-        return max(high - low, 1e-12)
+    def spread(self, nats: float, doublings: Sequence[Sequence[int]]) -> float:
+        """The length of the losses outside of which there is e^-nats; of powers on the way there as a share of the spacing by then."""
+        downs = [shape.cumulant(-_TILTS) for shape in self.shapes]
+        most = _length(self.up, self._sum(downs), nats) / float(2 ** max(map(len, doublings)))
+        for up, down, count, turns in zip(self._ups, downs, self.times, doublings, strict=True):
+            for turn in range(1, count.bit_length() if turns else 0):
+                copies = count >> (count.bit_length() - 1 - turn)
+                most = max(most, _length(copies * up, copies * down, nats) / float(2 ** sum(earlier < turn for earlier in turns)))
+        return max(most, 1e-12)
+
+
+def _length(up: Floats, down: Floats, nats: float) -> float:
+    """The length of the losses with these cumulants, of positive and of negative tilts, outside of which there is e^-nats."""
+    return float(np.min((up + nats) / _TILTS)) + float(np.min((down + nats) / _TILTS))
+
+
+def _doublings(shape: _Shape, count: int) -> list[int]:
+    """After which squarings the spacing doubles: the deviation does after every two, and to begin with the many single losses count.
+
+    Losses of a lattice stay on it, and single ones stay until hardly any sum is made of them alone.
+    """
+    if shape.lattice is not None:
+        return []
+    alone = min(sum(mass for _, mass in shape.atoms), 1 - 1e-9)
+    first = max(_FIRST_DOUBLING, math.ceil(math.log2(_ALONE / -math.log(alone))) if alone > 0 else 0)
+    return list(range(first, count.bit_length() - 1, 2))
 
 
 def _spacing(wanted: float, shapes: Sequence[_Shape], times: Sequence[int], spread: float, allowed: float) -> Fraction:

@@ -165,7 +165,8 @@ class Target:
     """What a curve is wanted for: the claimed epsilon and delta as floats, None where they are to be found, and digits.
 
     guess: about the delta that parts inside are to be sharp at, where none is claimed. inside: the curve is for a grid, which takes
-    thousands of epsilons. drawn: it is for a picture, which takes fewer. order: of neighbours, where one alone is claimed.
+    thousands of epsilons. drawn: it is for a picture, which takes fewer. order: of neighbours, where one alone is claimed. worse: of two
+    orders of the neighbours only the worse one counts.
     """
 
     epsilon: float | None
@@ -176,6 +177,7 @@ class Target:
     inside: bool = False
     drawn: bool = False
     order: str = ""
+    worse: bool = False
 
 
 def drawn(claim: Claim, digits: int, premises: Premises) -> Plan:
@@ -193,7 +195,8 @@ def propose(claim: Claim, digits: int, premises: Premises) -> list[Plan]:
         raise Undecided("curves want a value for every parameter; claim one value at a time.")
     epsilon = None if claim.epsilon is None else float(constant(claim.epsilon))
     delta = None if claim.delta is None else float(constant(claim.delta))
-    target = Target(epsilon, delta, digits, premises, guess=1e-6 if delta is None else delta, order=claim.order)
+    guess, order = 1e-6 if delta is None else delta, claim.order
+    target = Target(epsilon, delta, digits, premises, guess=guess, order=order, worse=not order)
     bits = max(_FIRST_BITS, int(3.33 * digits) + _GUARD_BITS)
     with precision(bits):
         root = Part(claim.mechanism, claim.sensitivity, claim.query, claim.adjacency)
@@ -483,6 +486,7 @@ def _distribution(runs: Sequence[Run], target: Target) -> Plan:
         epsilon=None if target.epsilon is None else target.epsilon / total,
         delta=None if target.delta is None else target.delta / total,
         inside=True,
+        worse=False,
     )
     plans = [_single(replace(run, times=1), share) for run in runs]
     curves = [building.curve_of_one(replace(run, times=1), plan) for run, plan in zip(runs, plans, strict=True)]
@@ -498,27 +502,42 @@ def _distribution(runs: Sequence[Run], target: Target) -> Plan:
     evaluated = min(map(cells, curves))
     below = [curve.lower for curve in curves if curve.lower is not None]
     lowers = [pair if curve.lower is None else curve.lower for curve, pair in zip(curves, pairs, strict=True)]
-    found: Plan = {"rule": loss_distribution.NAME, "grid": _grid(pairs, times, stand_ins, lowers, evaluated, target), "parts": plans}
+    found: Plan = {"rule": loss_distribution.NAME, "parts": plans}
+    orders, both = {"grid": (pairs, stand_ins, lowers, below)}, False
     if not all(pair.forward is pair.backward for pair in (*pairs, *lowers)):
-        swapped = [pair.reversed for pair in pairs], times, [pair.reversed for pair in stand_ins], [pair.reversed for pair in lowers]
-        found["reverse"] = _grid(*swapped, evaluated, target)
-    if len(below) == len(runs):
-        with suppress(DpverifyError):  # without, the lower bound is less sharp
-            found["grid"] = losses.touching(below, found["grid"])
-            if "reverse" in found:
-                found["reverse"] = losses.touching([pair.reversed for pair in below], found["reverse"])
+        turned = [[pair.reversed for pair in listed] for listed in orders["grid"]]
+        orders["reverse"] = turned[0], turned[1], turned[2], turned[3]
+        worse = losses.worse_order(stand_ins, times, *_aim(target)) if target.worse else None
+        orders = orders if worse is None else {worse: orders[worse]}
+        both = worse is not None
+    for key, (uppers, alike, others, known) in orders.items():
+        found[key] = _grid(uppers, times, alike, others, evaluated, target, both)
+        if len(known) == len(runs):
+            with suppress(DpverifyError):  # without, the lower bound is less sharp
+                found[key] = losses.touching(known, found[key])
     return found
 
 
 def _grid(
-    pairs: Sequence[Pair], times: Sequence[int], stand_ins: Sequence[Pair], lowers: Sequence[Pair], evaluated: int, target: Target
+    pairs: Sequence[Pair],
+    times: Sequence[int],
+    stand_ins: Sequence[Pair],
+    lowers: Sequence[Pair],
+    evaluated: int,
+    target: Target,
+    both: bool,
 ) -> Plan:
     """The grid that is sharpest at the claimed delta, else at the claimed epsilon, else about a guess at delta."""
-    epsilon = None if target.delta else target.epsilon
-    delta = None if epsilon is not None else target.delta or target.guess
+    epsilon, delta = _aim(target)
     digits = min(max(target.digits // 5, _GRID_DIGITS[0]), _GRID_DIGITS[-1])
-    found = losses.propose(pairs, times, epsilon, delta, digits, evaluated, stand_ins, lowers)
+    found = losses.propose(pairs, times, epsilon, delta, digits, evaluated, stand_ins, lowers, both)
     return losses.coarser(found, _DRAWN_CELLS) if target.drawn else found
+
+
+def _aim(target: Target) -> tuple[float | None, float | None]:
+    """An epsilon or a delta that a grid is sharpest at."""
+    epsilon = None if target.delta else target.epsilon
+    return epsilon, None if epsilon is not None else target.delta or target.guess
 
 
 def _coarse(plan: Plan) -> Plan:
@@ -573,7 +592,7 @@ def _stand_in(run: Run, plan: Plan, curve: Curve, pair: Pair) -> Pair:
 
 
 def _single(run: Run, target: Target) -> Plan:
-    mechanism = run.part.mechanism
+    mechanism, target = run.part.mechanism, replace(target, worse=False)
     if isinstance(mechanism, Subsample):
         if not certainly_le(run.factor, ONE):
             return _group(run, target)

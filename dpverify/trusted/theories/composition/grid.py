@@ -39,6 +39,7 @@ RULE: Final = "loss-distribution"
 MAX_CELLS: Final = 1 << 20
 """The longest list of masses that is worked with."""
 MAX_BITS: Final = 4096
+MAX_DOUBLINGS: Final = 64
 GUARD: Final = 64
 """Working bits beyond those of the masses: the slopes of short chords cancel, the heights at alpha = 0 divide by h."""
 
@@ -51,7 +52,9 @@ class Grid:
     of 2^-tail in all at either end. ranges: for each part the multiples of h between which its losses are placed. far: a loss, in
     nats, so great that what H has left there is taken to be at +inf; None where nothing is left. strides: for each part pairs (from, k):
     from that multiple of h on only every k-th place is used; without any, every place. touching: for each part the numbers of the cells
-    whose lines from below touch at the left end, and at the right one; those of others touch in the middle.
+    whose lines from below touch at the left end, and at the right one; those of others touch in the middle. doublings: for each part
+    after which of the squarings that make its power the spacing doubles; a number that is listed twice doubles it twice. apart: for each
+    part how often the spacing of rare losses is doubled from the start, and from which place on they are rare; or nothing.
     """
 
     spacing: Fraction
@@ -62,6 +65,8 @@ class Grid:
     far: Fraction | None = None
     strides: tuple[tuple[tuple[int, int], ...], ...] = ()
     touching: tuple[tuple[frozenset[int], frozenset[int]], ...] = ()
+    doublings: tuple[tuple[int, ...], ...] = ()
+    apart: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         if self.spacing <= 0 or not 0 < self.nudge < self.spacing / 4:
@@ -75,8 +80,17 @@ class Grid:
         for number, steps in enumerate(self.strides):
             if any(k < 1 for _, k in steps) or any(here >= after for (here, _), (after, _) in pairwise(steps)):
                 raise Rejected(RULE, f"strides {number}", "they must be at least 1, each from a later place on than the one before.")
-        for name, listed in (("strides", self.strides), ("touching", self.touching)):
+        require(self.most_doublings <= MAX_DOUBLINGS, Rejected(RULE, "doublings", f"there may be {MAX_DOUBLINGS} at most."))
+        if any(len(pair) not in (0, 2) or (pair and pair[0] < 0) for pair in self.apart) or (self.apart and not self.doublings):
+            raise Rejected(RULE, "apart", "it is a number of doublings and a place for each part, or nothing, beside doublings.")
+        for name in ("strides", "touching", "doublings", "apart"):
+            listed = getattr(self, name)
             require(not (listed and len(listed) != len(self.ranges)), Rejected(RULE, name, "each part needs its own, or none."))
+
+    @property
+    def most_doublings(self) -> int:
+        """How often the spacing is doubled at most."""
+        return max((*map(len, self.doublings), *(pair[0] for pair in self.apart if pair)), default=0)
 
     def places(self, part: int) -> list[int]:
         """The multiples of h at which a part's masses lie, from the lower end of its range to the upper."""
@@ -97,11 +111,15 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Masses:
-    """Masses in units of 2^-bits: the coefficient of x^j at the loss (low + j) h, and `infinite` at +inf (or the far loss)."""
+    """Masses in units of 2^-bits: the coefficient of x^j at the loss (low + j) h, and `infinite` at +inf (or the far loss).
+
+    doublings: how often h has been doubled.
+    """
 
     low: int
     finite: fmpz_poly
     infinite: int
+    doublings: int = 0
 
 
 def upward(pair: Pair, grid: Grid, places: Sequence[int]) -> Masses:

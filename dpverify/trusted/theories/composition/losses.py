@@ -6,7 +6,8 @@ A pair's losses log(p/q) under P have the profile D(alpha) of `grid.py`. Composi
 
 so replacing one part's masses by others whose profile is greater (less) everywhere makes the composed profile greater (less). Masses
 are integers: products of integer polynomials are exact, and each is rounded up (down) once. Losses beyond the range kept are moved to
-+inf and up to its lower end for the upper bound, down to its upper end and left out for the lower bound.
++inf and up to its lower end for the upper bound, down to its upper end and left out for the lower bound. Sums of many losses need fewer
+places than single ones: where the grid says so, every second place is given up, from above by splitting masses, from below by lines.
 
 Masses below a profile need not be those of two distributions: a loss that is rounded down has more of Q. The greater of their profile
 and (1 - e^epsilon)+, which no pair is below, is one again: convex in e^epsilon, non-increasing, 1 at e^epsilon = 0. That is what is
@@ -15,10 +16,13 @@ handed on, where tangents and samples of it want a pair (theory#loss-distributio
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
+from functools import reduce
+from itertools import accumulate, pairwise
 from typing import Any, Final
 
 from flint import arb, arb_poly, fmpz_poly
@@ -27,7 +31,7 @@ from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.kernel.balls import exact, precision, rational
 from dpverify.trusted.kernel.canonical_form import exact_fraction
 from dpverify.trusted.kernel.errors import Rejected
-from dpverify.trusted.theories.composition.grid import GUARD, MAX_CELLS, RULE, Grid, Masses, downward, upward
+from dpverify.trusted.theories.composition.grid import GUARD, MAX_CELLS, RULE, Grid, Masses, downward, floor, upward
 
 MAX_TIMES: Final = 10**9
 """How often a part may occur."""
@@ -40,7 +44,8 @@ _BLOCK: Final = 1024
 
 def read_grid(evidence: Mapping[str, Any]) -> Grid:
     """The grid that evidence writes: "spacing", "nudge" and "far" rationals as text, "bits" and "tail" integers, "ranges" pairs of
-    them, and "strides", if given, for each part a list of pairs; "touching", if given, for each part two lists of numbers of cells.
+    them, and "strides", if given, for each part a list of pairs; "touching", if given, for each part two lists of numbers of cells;
+    "doublings", if given, for each part a list of numbers; "apart", if given, for each part two numbers or none.
 
     Raises KeyError, TypeError, ValueError or ZeroDivisionError where something is missing or of another kind, which the kernel refuses.
     """
@@ -55,6 +60,8 @@ def read_grid(evidence: Mapping[str, Any]) -> Grid:
         None if far is None else exact_fraction(str(far)),
         tuple(tuple((_integer(start), _integer(k)) for start, k in steps) for steps in evidence.get("strides", ())),
         tuple((frozenset(map(_integer, left)), frozenset(map(_integer, right))) for left, right in evidence.get("touching", ())),
+        tuple(tuple(map(_integer, turns)) for turns in evidence.get("doublings", ())),
+        tuple(tuple(map(_integer, pair)) for pair in evidence.get("apart", ())),
     )
 
 
@@ -80,7 +87,8 @@ def lower_sums(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Sums:
     nudges = grid.nudge * sum(times for _, times in parts)
     if grid.far is None:
         return Sums.of(masses, grid, nudges, None)
-    others = sum((times * min(0, low) for (_, times), (low, _) in zip(parts, grid.ranges, strict=True)), 0) * grid.spacing
+    unit = 2**grid.most_doublings  # places that are left are multiples of it, so that no mass moves further down
+    others = sum((times * min(0, low // unit * unit) for (_, times), (low, _) in zip(parts, grid.ranges, strict=True)), 0) * grid.spacing
     return Sums.of(masses, grid, nudges, grid.far + others - nudges)
 
 
@@ -112,8 +120,8 @@ class _Products:
     def all(self, parts: Iterable[tuple[Masses, int]]) -> Masses:
         """The product of every part to the power of its times."""
         result: Masses | None = None
-        for masses, times in parts:
-            power = self.power(masses, times)
+        for number, (masses, times) in enumerate(parts):
+            power = self.halving_power(masses, times, number) if self.grid.doublings else self.power(masses, times)
             result = power if result is None else self.times(result, power)
         assert result is not None
         return result
@@ -127,13 +135,74 @@ class _Products:
                 result = self.times(result, base)
         return result
 
+    def halving_power(self, base: Masses, times: int, part: int) -> Masses:
+        """By repeated squaring, from the last bit up: what has fewer places is as much of the whole as can be."""
+        doublings, square, result = self.grid.doublings[part], [base], list[Masses]()
+        for turn, bit in enumerate(reversed(bin(times)[2:])):
+            square = self.product(square, square) if turn else square
+            for _ in range(doublings.count(turn)):
+                square = [self.halved(square[0]), *square[1:]]
+            square = self.parted(square, *self.grid.apart[part]) if self.grid.apart and self.grid.apart[part] else square
+            if bit == "1":
+                result = self.product(result, square) if result else square
+        return reduce(self.plus, result)
+
+    def product(self, left: list[Masses], right: list[Masses]) -> list[Masses]:
+        """Of sums of masses at one spacing and, where there are two, at a wider one."""
+        if left is right and len(left) == 2:
+            near, far = left
+            return [self.times(near, near), self.times(far, self.plus(far, self.plus(near, near)))]
+        beyond = [self.times(one, other) for i, one in enumerate(left) for j, other in enumerate(right) if i or j]
+        return [self.times(left[0], right[0]), *([reduce(self.plus, beyond)] if beyond else [])]
+
+    def parted(self, masses: list[Masses], doublings: int, place: int) -> list[Masses]:
+        """With what lies from a place on among masses whose spacing has been doubled so often; with all there, once the others' has."""
+        near = masses[0]
+        if near.doublings >= doublings:
+            return [reduce(self.plus, masses)]
+        kept = min(max(place - near.low, 1), near.finite.length())
+        far = Masses(near.low + kept, near.finite.right_shift(kept), near.infinite, near.doublings)
+        while far.doublings < doublings:
+            far = self.halved(far)
+        return [replace(near, finite=near.finite.truncate(kept), infinite=0), reduce(self.plus, masses[1:], far)]
+
+    def aligned(self, left: Masses, right: Masses) -> tuple[Masses, Masses]:
+        """Both at the places of the one that has fewer."""
+        while left.doublings < right.doublings:
+            left = self.halved(left)
+        while right.doublings < left.doublings:
+            right = self.halved(right)
+        return left, right
+
+    def plus(self, left: Masses, right: Masses) -> Masses:
+        """The sum of two lists of masses."""
+        left, right = self.aligned(left, right)
+        low = min(left.low, right.low)
+        finite = left.finite.left_shift(left.low - low) + right.finite.left_shift(right.low - low)
+        return Masses(low, finite, left.infinite + right.infinite, left.doublings)
+
     def times(self, left: Masses, right: Masses) -> Masses:
         """The convolution of two lists of masses."""
+        left, right = self.aligned(left, right)
         if left.finite.length() + right.finite.length() > 2 * MAX_CELLS:
             raise Rejected(RULE, "grid", f"more than {2 * MAX_CELLS} masses; a wider spacing or narrower ranges are needed.")
         infinite = left.infinite * (right.infinite + _total(right.finite)) + _total(left.finite) * right.infinite
-        masses = Masses(left.low + right.low, self._rounded(left.finite * right.finite), int(self._rounded(fmpz_poly([infinite]))[0]))
-        return self._trimmed(masses)
+        rounded = int(self._rounded(fmpz_poly([infinite]))[0])
+        return self._trimmed(Masses(left.low + right.low, self._rounded(left.finite * right.finite), rounded, left.doublings))
+
+    def halved(self, masses: Masses) -> Masses:
+        """At every second place: masses between are split, from above, or the lines above them prolonged, from below."""
+        listed = masses.finite.left_shift(masses.low % 2).coeffs()
+        even, between, unit = fmpz_poly(listed[::2]), fmpz_poly(listed[1::2]), 1 << self.grid.bits
+        with precision(self.grid.prec):
+            step = rational(self.grid.spacing * 2**masses.doublings).exp()
+            down, back = (floor(share, self.grid.bits) for share in (1 / (1 + step), 1 / (step * (1 + step))))
+        low, following = masses.low // 2, between.left_shift(1)
+        if self.side is Side.UPPER:
+            split = (even * unit) + between * down + following * (unit - down)
+            return Masses(low, self._rounded(split), masses.infinite, masses.doublings + 1)
+        moved = (even + between).left_shift(1) * unit + (following - between) * back
+        return Masses(low - 1, _fallen(self._rounded(moved)), masses.infinite, masses.doublings + 1)
 
     def _rounded(self, doubled: fmpz_poly) -> fmpz_poly:
         """Coefficients in units of 4^-bits in units of 2^-bits."""
@@ -146,22 +215,25 @@ class _Products:
         if last < 1:
             return masses
         allowance = 1 << max(0, self.grid.bits - self.grid.tail)
-        above, high = 0, last
-        while high > 0 and above + int(poly[high]) <= allowance:
-            above += int(poly[high])
-            high -= 1
-        below, low = 0, 0
-        while low < high and below + int(poly[low]) <= allowance:
-            below += int(poly[low])
-            low += 1
-        kept = poly.truncate(high + 1).right_shift(low)
+        high = bisect_left(range(last), True, key=lambda place: _total(poly.right_shift(place + 1)) <= allowance)
+        low = bisect_left(range(high), True, key=lambda place: _total(poly.truncate(place + 1)) > allowance)
+        above, below, kept = _total(poly.right_shift(high + 1)), _total(poly.truncate(low)), poly.truncate(high + 1).right_shift(low)
         if self.side is Side.UPPER:
-            return Masses(masses.low + low, kept + fmpz_poly([below]), masses.infinite + above)
-        return Masses(masses.low + low, kept + fmpz_poly([above]).left_shift(high - low), masses.infinite)
+            return replace(masses, low=masses.low + low, finite=kept + fmpz_poly([below]), infinite=masses.infinite + above)
+        return replace(masses, low=masses.low + low, finite=kept + fmpz_poly([above]).left_shift(high - low))
 
 
 def _total(poly: fmpz_poly) -> int:
     return int(poly(1))
+
+
+def _fallen(masses: fmpz_poly) -> fmpz_poly:
+    """Masses that are not negative: the sums from each place upwards are made to fall by the least from below."""
+    listed = masses.coeffs()
+    if min(listed, default=0) >= 0:
+        return masses
+    sums = [max(0, above) for above in accumulate(map(int, reversed(listed)), initial=0)][::-1]
+    return fmpz_poly([here - above for here, above in pairwise(accumulate(sums, min))])
 
 
 # -- the composed profile --------------------------------------------------------------------------
@@ -186,7 +258,8 @@ class Sums:
     @classmethod
     def of(cls, masses: Masses, grid: Grid, nudges: Fraction, far: Fraction | None) -> Sums:
         """The profile of masses that lie `nudges` below the grid."""
-        return cls(grid.bits, masses.low * grid.spacing - nudges, grid.spacing, masses.finite, int(masses.infinite), far)
+        spacing = grid.spacing * 2**masses.doublings
+        return cls(grid.bits, masses.low * spacing - nudges, spacing, masses.finite, int(masses.infinite), far)
 
     def at(self, epsilon: arb) -> arb:
         """A ball that contains the masses' profile at an exact epsilon."""
@@ -198,6 +271,17 @@ class Sums:
             whole, faded = self._from(cell)
             total += whole - (epsilon - rational(self.start + cell * self.spacing)).exp() * faded
         return total * arb(2) ** -self.bits
+
+    def mirrored(self, epsilon: arb) -> arb:
+        """The same of the two distributions in the other order, by (1) of dominating pairs."""
+        mantissa, exponent = epsilon.man_exp()
+        with precision(self.bits + GUARD):
+            return 1 - epsilon.exp() + epsilon.exp() * self.at(arb((-mantissa, exponent)))
+
+    def mirrored_above(self, epsilon: arb) -> arb:
+        """A bound on what `mirrored` bounds from above, which does not rise: no more than at the mirrored first loss from there on."""
+        last = rational(max(-self.start, Fraction(0))).lower()
+        return self.mirrored(last if epsilon > last else epsilon)
 
     def _from(self, cell: int) -> tuple[arb, arb]:
         """The masses from a cell upwards; and each of them times e^(its cell's loss less its own)."""

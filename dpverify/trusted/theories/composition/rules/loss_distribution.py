@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from flint import arb
 
@@ -26,6 +26,7 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import falling
 from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, Profile, Rest
 from dpverify.trusted.facts.premises import curves_of
+from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.theories.composition import losses
 from dpverify.trusted.theories.composition.grid import RULE, Grid
@@ -37,7 +38,7 @@ ASSUMED: Final = ("the parts draw independent noise",)
 def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
     """The curve of a composition from those of one run of each part. Raises Rejected, CertificateError.
 
-    parameters: "grid", and "reverse" where the parts' two orders differ: the grid of the second.
+    parameters: "grid", and "reverse" for a grid of its own for the second order, where the parts' two orders differ.
     """
     runs = merged(run.part, run.factor)
     parts = curves_of(premises, [replace(inner, times=1) for inner in runs], NAME)
@@ -47,13 +48,17 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
 def distributions(parts: Sequence[Curve], times: Sequence[int], evidence: Evidence) -> Curve:
     """Bounds on both sides, from the parts' upper pairs and from their lower pairs. Raises Rejected, CertificateError.
 
-    parameters: "grid", and "reverse" where the parts' two orders differ: the grid of the second.
+    parameters: "grid", and "reverse" for a grid of its own for the second order, where the parts' two orders differ.
     """
-    grids = [losses.read_grid(evidence[key]) for key in (("grid", "reverse") if "reverse" in evidence else ("grid",))]
+    grids = [losses.read_grid(evidence[key]) if key in evidence else None for key in ("grid", "reverse")]
+    if grids == [None, None]:
+        raise Rejected(NAME, "grid", "neither order has one.")
     uppers = [part.upper for part in parts if part.upper is not None]
     lowers = [part.lower for part in parts if part.lower is not None]
-    upper = _pair(uppers, times, grids, losses.upper_sums) if len(uppers) == len(parts) else None
-    lower = _pair(lowers, times, grids, losses.lower_sums, losses.completed) if len(lowers) == len(parts) else None
+    above = _Bounds(losses.upper_sums, losses.Sums.mirrored_above)
+    below = _Bounds(losses.lower_sums, losses.Sums.mirrored, losses.completed)
+    upper = _pair(uppers, times, grids, above) if len(uppers) == len(parts) else None
+    lower = _pair(lowers, times, grids, below) if len(lowers) == len(parts) else None
     if lower is not None:
         lower = replace(lower, rests=_rests(lowers, times))
     rules = tuple(dict.fromkeys((NAME, *(rule for part in parts for rule in part.rules))))
@@ -61,26 +66,33 @@ def distributions(parts: Sequence[Curve], times: Sequence[int], evidence: Eviden
     return Curve(upper, lower, rules, assumed, tuple(dict.fromkeys(line for part in parts for line in part.below)))
 
 
-def _as_it_is(_: arb, profile: arb) -> arb:
-    return profile
+class _Bounds(NamedTuple):
+    """One side: its sums, their profile in the other order, and what is handed on of an epsilon and the profile there."""
+
+    sums: losses.Rounded
+    mirrored: Callable[[losses.Sums, arb], arb]
+    adapted: Callable[[arb, arb], arb] = lambda _, profile: profile
 
 
-def _pair(
-    pairs: Sequence[Pair], times: Sequence[int], grids: Sequence[Grid], sums: losses.Rounded, adapted: Callable[[arb, arb], arb] = _as_it_is
-) -> Pair:
+def _pair(pairs: Sequence[Pair], times: Sequence[int], grids: Sequence[Grid | None], side: _Bounds) -> Pair:
     """One bound on both orders of a composition, made when first asked for; they are one where every part's are.
 
-    adapted: of an epsilon and the masses' profile there.
+    An order without a grid has the mirrored profile of the other one.
     """
 
-    def profile(ordered: Sequence[Pair], grid: Grid) -> Profile:
-        made = cache(lambda: sums(list(zip(ordered, times, strict=True)), grid))
-        return falling(lambda epsilon: adapted(epsilon, made().at(epsilon)))
+    def composed(ordered: Sequence[Pair], grid: Grid) -> tuple[Profile, Profile]:
+        made = cache(lambda: side.sums(list(zip(ordered, times, strict=True)), grid))
+        straight = falling(lambda epsilon: side.adapted(epsilon, made().at(epsilon)))
+        return straight, falling(lambda epsilon: side.adapted(epsilon, side.mirrored(made(), epsilon)))
 
-    forward = backward = profile(pairs, grids[0])
-    if not all(pair.forward is pair.backward for pair in pairs):
-        backward = profile([pair.reversed for pair in pairs], grids[-1])
-    return Pair(forward, backward, everywhere=True)
+    first, second = grids
+    forward, mirrored = composed(pairs, first) if first is not None else (None, None)
+    alike = forward is not None and all(pair.forward is pair.backward for pair in pairs)
+    if second is not None and not alike:
+        mirrored, turned = composed([pair.reversed for pair in pairs], second)
+        forward = forward or turned
+    assert forward is not None and mirrored is not None
+    return Pair(forward, forward if alike else mirrored, everywhere=True)
 
 
 def _rests(pairs: Sequence[Pair], times: Sequence[int]) -> tuple[Rest, Rest] | None:

@@ -14,15 +14,17 @@ Source: docs/theory/composition.md#poisson-subsampling, Zhu, Dong & Wang 2022, T
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
-from flint import arb
+from flint import arb, ctx
 
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts import settled
+from dpverify.trusted.facts.evaluate import SPARE, known
 from dpverify.trusted.facts.pairs import Curve, Pair, Rest
 from dpverify.trusted.facts.premises import curves_of
-from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.compare import certainly_le
 from dpverify.trusted.kernel.errors import Rejected
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr
@@ -65,37 +67,38 @@ def sampled(pair: Pair, rate: Expr) -> Pair:
     """The pair ((1 - p) Q + p P, Q) of a pair (P, Q)."""
     if rate == ONE:
         return pair
-    p = constant(rate)
     if rate == ZERO:
         return Pair(_nothing, _nothing, everywhere=True)
-    swapped = pair.reversed
+    kept, swapped = known(rate), pair.reversed
 
     def with_record(epsilon: arb) -> arb:
-        odds = epsilon.expm1()  # e^eps - 1
-        if odds > -p:
-            return p * pair.delta((odds / p).log1p())
+        with precision(ctx.prec + SPARE):  # so that the epsilon of the part is as good as exact
+            p, odds = kept(), epsilon.expm1()  # e^eps - 1
+            at = (odds / p).log1p() if odds > -p else None
+        if at is not None:
+            return p * pair.delta(at)
         # at e^eps <= 1 - p the mixture is above e^eps Q everywhere; p H is between 1 - e^eps and p
         return -odds if odds <= -p else (-odds).union(p)
 
     def without_record(epsilon: arb) -> arb:
-        factor = epsilon.exp()
-        left = 1 - factor * (1 - p)
-        if left <= 0:
-            return arb(0)
-        if left > 0:
-            return left * swapped.delta((factor * p / left).log())
+        with precision(ctx.prec + SPARE):
+            p, factor = kept(), epsilon.exp()
+            left = 1 - factor * (1 - p)
+            at = (factor * p / left).log() if left > 0 else None
+        if at is not None:
+            return left * swapped.delta(at)
         # within rounding of the edge: H' <= 1, and its factor is at most this
-        return arb(0).union(left.upper())
+        return arb(0) if left <= 0 else arb(0).union(left.upper())
 
-    return Pair(with_record, without_record, everywhere=True, rests=_rests(pair, p))
+    return Pair(with_record, without_record, everywhere=True, rests=_rests(pair, kept))
 
 
-def _rests(pair: Pair, p: arb) -> tuple[Rest, Rest] | None:
+def _rests(pair: Pair, rate: Callable[[], arb]) -> tuple[Rest, Rest] | None:
     """The mixture alone has p of what P alone has; at a rate below 1 nothing is Q's alone."""
     if pair.rests is None:
         return None
     forward = pair.rests[0]
-    return lambda: p * forward(), lambda: arb(0)
+    return lambda: rate() * forward(), lambda: arb(0)
 
 
 def _nothing(epsilon: arb) -> arb:
