@@ -1,0 +1,147 @@
+"""The best shape of Gaussian noise for a workload, by multiplicative updates in floats, and proved bounds on its error.
+
+Weights p on the differences f_j of neighbours make the sum of the singular values of the matrix of the sqrt(p_j) f_j greatest; each is
+multiplied by a power of its slope. What comes out is rounded to integers, and `noise_shapes` proves both ends with these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from flint import arb, fmpz_mat
+
+from dpverify.project.designer.exact import Floats
+from dpverify.trusted.theories.utility import noise_shapes
+
+MOST_COLUMNS: Final = 1024
+"""Kinds of records of a factor that is worked with as a matrix."""
+MOST_PAIRS: Final = 1300
+"""Pairs of kinds of records with a weight."""
+ROUNDS: Final = 120
+CLOSE: Final = 1e-6
+"""The share by which the greatest slope may be above the mean slope, which is a bound on what better weights would give."""
+BITS: Final = 40
+_POWER: Final = 1.9
+_ROOTS: Final = 24
+
+
+@dataclass(frozen=True)
+class Dense:
+    """Queries by their Gram matrix. measured: Z, integers, the rows that noise is added to; undone: Y with Z Y about unit times 1."""
+
+    counted: fmpz_mat
+    measured: fmpz_mat
+    undone: fmpz_mat
+    unit: int
+    ends: tuple[arb, arb]
+
+    @cached_property
+    def reach(self) -> int:
+        """The greatest square by which adding a record moves the rows of Z."""
+        return max(sum(int(x) ** 2 for x in column) for column in self.measured.transpose().tolist())
+
+
+def dense(counted: fmpz_mat, adjacency: str) -> Dense:
+    """The best shape for queries with a Gram matrix of integers. Raises Rejected where floats do not come close enough."""
+    n, replaced = counted.nrows(), adjacency == "replace"
+    gram = np.array([[float(x) for x in row] for row in counted.tolist()])
+    if adjacency == "l2":
+        whole = arb(sum((int(counted[i, i]) for i in range(n)), 0))
+        one = fmpz_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
+        return Dense(counted, one, one, 1, (whole, whole))
+    weights, slopes, root = _pairs(gram) if replaced else _alone(gram)
+    low = _below(counted, gram, weights, replaced=replaced)
+    shaped = _shape(gram, weights, slopes, root, replaced=replaced)
+    z, y, unit = _rounded(shaped)
+    high = noise_shapes.from_above(counted, z, y, unit, replaced=replaced)
+    return Dense(counted, z, y, unit, (low, high))
+
+
+def _alone(gram: Floats) -> tuple[Floats, Floats, Floats]:
+    """Weights on single records, their slopes, and the root of K = D G D."""
+    p = np.maximum(np.diag(gram), np.diag(gram).max() * 1e-9)
+    p = np.sqrt(p) / np.sqrt(p).sum()
+    for turn in range(ROUNDS):
+        d = np.sqrt(p)
+        values, axes = np.linalg.eigh(d[:, None] * gram * d)
+        roots = np.sqrt(np.maximum(values, 0))
+        slopes = (axes**2 @ roots) / p
+        mean = float(p @ slopes)
+        if slopes.max() < mean * (1 + CLOSE) or turn == ROUNDS - 1:
+            break
+        p = np.maximum(p * (slopes / mean) ** _POWER, 1e-13)
+        p = p / p.sum()
+    return p, slopes, np.asarray((axes * roots) @ axes.T)
+
+
+def _pairs(gram: Floats) -> tuple[Floats, Floats, Floats]:
+    """Weights on pairs, as the entries of a matrix with the halves of them on both sides; what the pairs move by; the root."""
+    n = len(gram)
+    values, axes = np.linalg.eigh(gram)
+    factor = (axes * np.sqrt(np.maximum(values, 0))).T  # its columns lie as the answers do
+    w = np.maximum(np.add.outer(np.diag(gram), np.diag(gram)) - 2 * gram, 0)
+    w = np.sqrt(w) / np.sqrt(w).sum()
+    for turn in range(ROUNDS):
+        laplacian = 2 * (np.diag(w.sum(axis=1)) - w)
+        values, axes = np.linalg.eigh(factor @ laplacian @ factor.T)
+        kept = values > values.max() * 1e-12
+        half = (axes[:, kept] / values[kept] ** 0.25).T @ factor
+        inner = half.T @ half
+        slopes = np.maximum(np.add.outer(np.diag(inner), np.diag(inner)) - 2 * inner, 0)
+        mean = float((w * slopes).sum())
+        if slopes.max() < mean * (1 + CLOSE) or turn == ROUNDS - 1:
+            break
+        w = w * (slopes / mean) ** _POWER
+        w = w / w.sum()
+    return w, slopes, inner
+
+
+def _below(counted: fmpz_mat, gram: Floats, weights: Floats, *, replaced: bool) -> arb:
+    n = len(gram)
+    if replaced:
+        i, j = np.triu_indices(n, 1)
+        most = np.argsort(-weights[i, j])[:MOST_PAIRS]
+        most = most[weights[i, j][most] > 1e-9 * weights.max()]
+        columns = [(int(round(2**_ROOTS * x)), a, b) for x, a, b in zip(np.sqrt(2 * weights[i, j][most]), i[most], j[most], strict=True)]
+        columns = [one for one in columns if one[0]]
+        moves = np.zeros((n, len(columns)))
+        for k, (r, a, b) in enumerate(columns):
+            moves[a, k], moves[b, k] = r, -r
+    else:
+        moves = np.diag(np.maximum(np.rint(2.0**_ROOTS * np.sqrt(weights)), 1))
+    seen = moves.T @ gram @ moves
+    values, axes = np.linalg.eigh(seen)
+    kept = values > values.max() * 1e-11
+    turned = (axes[:, kept] / np.sqrt(values[kept])) @ axes[:, kept].T
+    scale = 2.0 ** np.floor(BITS - np.log2(np.abs(turned).max()))
+    return noise_shapes.from_below(counted, _integers(moves), _integers(turned * scale), int(scale) ** 2, replaced=replaced)
+
+
+def _shape(gram: Floats, weights: Floats, slopes: Floats, root: Floats, *, replaced: bool) -> Floats:
+    """B, positive definite, with what records move a measurement of this shape by at most about 1."""
+    n = len(gram)
+    if replaced:
+        shaped = root / slopes.max()
+        shaped = shaped + 1e-9 * np.trace(shaped) / n * np.eye(n) + np.full((n, n), 1e7 * np.abs(shaped).max())  # the total is public
+        return np.asarray(shaped)
+    d = np.sqrt(weights)
+    shaped = root / d[:, None] / d
+    grown = np.sqrt(np.diag(shaped))
+    shaped = shaped / grown[:, None] / grown
+    return np.asarray(shaped * (1 - 1e-9) + 1e-9 * np.eye(n))
+
+
+def _rounded(shaped: Floats) -> tuple[fmpz_mat, fmpz_mat, int]:
+    """Z with Z'Z about a multiple of B, and its inverse, as integers over a unit."""
+    z = np.rint(np.linalg.cholesky(shaped).T * 2.0**BITS)
+    y = np.linalg.inv(z / 2.0**BITS)
+    scale = 2.0 ** np.floor(BITS - np.log2(np.abs(y).max()) + 10)
+    return _integers(z), _integers(y * scale), int(scale) << BITS
+
+
+def _integers(values: Any) -> fmpz_mat:
+    rounded = np.rint(values)
+    return fmpz_mat(rounded.shape[0], rounded.shape[1], [int(x) for x in rounded.ravel().tolist()])

@@ -1,0 +1,130 @@
+"""The number S of a workload: Gaussian noise of the best shape has the mean square error sigma^2 S, and any mechanism one of v S at least.
+
+S is the least trace of a covariance that is above f f' for every difference f of neighbours' answers, in the order of matrices. Here are
+bounds on it from the Gram matrix G of the queries alone, which are never written out: with columns for the kinds of records, G = W'W.
+
+Source: docs/theory/necessary.md#shapes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import lcm, prod
+from typing import Final
+
+from flint import arb, fmpz, fmpz_mat
+
+from dpverify.trusted.kernel.balls import rational
+from dpverify.trusted.kernel.errors import Rejected, require
+
+NAME: Final = "shape-lower-bound"
+MOST_CHARACTERS: Final = 4_000_000
+"""Pairs of a table and a set of its attributes."""
+
+Tables = Mapping[tuple[int, ...], Fraction]
+"""Which tables of counts are asked for, by their attributes in order, with the squares of their weights."""
+Ends = tuple[arb, arb]
+"""A lower and an upper bound."""
+
+
+def gram(part: str, size: int) -> fmpz_mat:
+    """How many queries of a family on so many bins count both of two bins. Raises KeyError for a family that is none."""
+    both = {
+        "total": lambda _low, _high: 1,
+        "identity": lambda low, high: int(low == high),
+        "prefix": lambda _low, high: size - high,
+        "ranges": lambda low, high: (low + 1) * (size - high),
+    }[part]
+    return fmpz_mat(size, size, [both(min(i, j), max(i, j)) for i in range(size) for j in range(size)])
+
+
+def kinds_of_characters(sizes: Sequence[int], tables: Tables) -> Iterator[tuple[tuple[int, ...], int, Fraction]]:
+    """For each set of attributes the number of its characters, products of contrasts of these, and the eigenvalue of G that they share."""
+    require(sum(2 ** len(table) for table in tables) <= MOST_CHARACTERS, Rejected(NAME, "the tables", "they are too many to go through"))
+    cells, unit = prod(sizes), lcm(*(square.denominator for square in tables.values()))
+    found: dict[tuple[int, ...], int] = {}
+    for table, square in tables.items():
+        outside = cells // prod(sizes[i] for i in table) * int(square * unit)
+        for order in range(len(table) + 1):
+            for kept in combinations(table, order):
+                found[kept] = found.get(kept, 0) + outside
+    for kept, value in found.items():
+        yield kept, prod(sizes[i] - 1 for i in kept), Fraction(value, unit)
+
+
+def of_tables(sizes: Sequence[int], tables: Tables, adjacency: str) -> Ends:
+    """Bounds on S for tables of counts of attributes, which are equal but under "replace". Raises Rejected."""
+    kinds, cells = list(kinds_of_characters(sizes, tables)), prod(sizes)
+    if adjacency == "l2":
+        whole = rational(sum((count * value for _, count, value in kinds), Fraction(0)))
+        return whole, whole
+    if adjacency != "replace":
+        root = sum((count * rational(value).sqrt() for _, count, value in kinds), arb(0))
+        return (root**2 / cells,) * 2
+    moved = [(kept, count, value) for kept, count, value in kinds if kept]
+    below = sum((count * rational(value).sqrt() for _, count, value in moved), arb(0))
+    above = arb(0)
+    for kept, count, value in moved:
+        most = max(Fraction(sizes[i], sizes[i] - 1) for i in kept)
+        above += count * rational(value * most).sqrt()
+    return 2 * below**2 / (cells - 1), 2 * above**2 / cells
+
+
+def of_product(factors: Sequence[Ends]) -> Ends:
+    """Bounds on S where each query is a product of queries of factors, as are the kinds of records. Not for records that are replaced."""
+    below, above = arb(1), arb(1)
+    for low, high in factors:
+        below, above = below * low, above * high
+    return below, above
+
+
+def from_below(counted: fmpz_mat, moves: fmpz_mat, turned: fmpz_mat, level: int, *, replaced: bool) -> arb:
+    """A lower bound on S. moves: columns, each an integer times a difference of neighbours' histograms. Raises Rejected.
+
+    turned: X, symmetric, with X K X about `level` times a projection, K = moves' G moves. replaced: whether a record is replaced by
+    another, and not added or removed.
+    """
+    require(turned == turned.transpose() and level > 0, Rejected(NAME, "the matrix", "it is not symmetric, or has no level above 0"))
+    inner = moves.transpose() * counted * moves
+    half = turned * inner
+    whole = half * turned
+    off = arb(_squares(whole * whole - whole * level)).sqrt()
+    most = (level + (arb(level) ** 2 + 4 * off).sqrt()) / 2  # no eigenvalue x has |x (x - level)| > off
+    trace = sum((half[i, i] for i in range(half.nrows())), fmpz(0))
+    return arb(max(trace, 0)) ** 2 / (most * _weight(moves, replaced=replaced))
+
+
+def _weight(moves: fmpz_mat, *, replaced: bool) -> int:
+    """The sum of the squares of the integers. Raises Rejected where a column is no multiple of a difference."""
+    total = 0
+    for column in moves.transpose().tolist():
+        entries = [int(x) for x in column if x]
+        fits = len(entries) == 2 and sum(entries) == 0 if replaced else len(entries) == 1
+        require(fits, Rejected(NAME, "a move", "it is no multiple of a difference of neighbours"))
+        total += entries[0] ** 2
+    return total
+
+
+def from_above(counted: fmpz_mat, measured: fmpz_mat, undone: fmpz_mat, unit: int, *, replaced: bool) -> arb:
+    """An upper bound on S: what noise on the rows of Z has, whose inverse is about Y/unit. Raises Rejected.
+
+    measured: Z; undone: Y, integers; replaced: as above.
+    """
+    size = counted.nrows()
+    near = measured * undone - fmpz_mat(size, size, [unit * int(i == j) for i in range(size) for j in range(size)])
+    off = arb(_squares(near)).sqrt() / unit
+    require(off < 1, Rejected(NAME, "the inverse", "it is not near enough to one"))
+    inner = measured.transpose() * measured
+    alone = [int(inner[i, i]) for i in range(size)]
+    reach = max(alone)
+    if replaced:
+        reach = max((alone[i] + alone[j] - 2 * int(inner[i, j]) for i in range(size) for j in range(i)), default=0)
+    seen = counted * undone
+    trace = sum((int(a) * int(b) for a, b in zip(undone.entries(), seen.entries(), strict=True)), 0)
+    return arb(trace) * reach / (arb(unit) * (1 - off)) ** 2
+
+
+def _squares(matrix: fmpz_mat) -> fmpz:
+    return sum((x * x for x in matrix.entries()), fmpz(0))
