@@ -116,6 +116,7 @@ def _below(counted: fmpz_mat, gram: Floats, weights: Floats, *, replaced: bool) 
     values, axes = np.linalg.eigh(seen)
     kept = values > values.max() * 1e-11
     turned = (axes[:, kept] / np.sqrt(values[kept])) @ axes[:, kept].T
+    turned = (turned + turned.T) / 2
     scale = 2.0 ** np.floor(BITS - np.log2(np.abs(turned).max()))
     return noise_shapes.from_below(counted, _integers(moves), _integers(turned * scale), int(scale) ** 2, replaced=replaced)
 
