@@ -8,6 +8,7 @@ from typing import Any
 
 from dpverify.project.designer import Design, Designed
 from dpverify.project.designer.isotropy import Isotropy
+from dpverify.project.designer.question import Question
 from dpverify.report import decimal, short
 from dpverify.report.utility import NEIGHBOURS, called
 from dpverify.runtime.outside import printable
@@ -20,14 +21,13 @@ SHOWN = 6
 def lines(found: Design) -> Iterator[str]:
     """The answer for people."""
     question = found.question
-    delta = "" if question.delta == ZERO else f", delta {short(question.delta)}"
-    yield printable(f"{question.name}; neighbours: {question.query.adjacency}; epsilon {short(question.epsilon)}{delta}")
+    yield printable(f"{question.name}; neighbours: {question.adjacency}; {_privacy(question)}")
     if found.least is None:
         yield "any mechanism: no lower bound on the error is known."
     else:
         rule, bound = found.least
         at_least = decimal(bound.value, SHOWN, 0)
-        yield f"any mechanism: root mean square error at least {at_least} ({called(rule)}; {NEIGHBOURS[question.query.adjacency]})"
+        yield f"any mechanism: root mean square error at least {at_least} ({called(rule)}; {NEIGHBOURS[question.adjacency]})"
     if isinstance(found.isotropy, Isotropy):
         body = found.isotropy
         length, apart, most = (decimal(ends[1], SHOWN, 1) for ends in (body.constant, body.anisotropy, body.most))
@@ -47,6 +47,16 @@ def lines(found: Design) -> Iterator[str]:
         yield "no mechanism was found whose privacy and error are proved."
 
 
+def _privacy(question: Question) -> str:
+    measure = question.measure
+    if measure is not None and measure.value is not None:
+        order = f" of order {measure.at}" if measure.at is not None else ""
+        return f"{'Renyi divergence' if measure.name == 'renyi' else measure.name}{order} {short(measure.value)}"
+    assert question.epsilon is not None
+    delta = "" if question.delta == ZERO else f", delta {short(question.delta)}"
+    return f"epsilon {short(question.epsilon)}{delta}"
+
+
 def render(found: Design, digits: int) -> str:
     """The answer as one JSON object."""
     return json.dumps({"schema": "dpverify/1", "design": record(found, digits)}, indent=1)
@@ -54,17 +64,18 @@ def render(found: Design, digits: int) -> str:
 
 def record(found: Design, digits: int) -> dict[str, Any]:
     """The answer as plain data."""
-    query = found.question.query
+    question = found.question
+    rows, columns = question.size
     least: dict[str, Any] = {"reason": "no lower bound on the error of any mechanism is known for this query, adjacency and delta."}
     if found.least is not None:
         rule, bound = found.least
-        least = {"lower": decimal(bound.value, digits, 0), "rule": called(rule), "neighbours": NEIGHBOURS[query.adjacency]}
+        least = {"lower": decimal(bound.value, digits, 0), "rule": called(rule), "neighbours": NEIGHBOURS[question.adjacency]}
     return {
-        "file": found.question.file,
-        "query": {"name": found.question.name, "rows": len(query.rows), "columns": len(query.rows[0])},
-        "adjacency": query.adjacency,
-        "epsilon": format_expr(found.question.epsilon),
-        "delta": format_expr(found.question.delta),
+        "file": question.file,
+        "query": {"name": question.name, "rows": rows, "columns": columns},
+        "adjacency": question.adjacency,
+        **_measured(question),
+        "objective": question.objective,
         "necessary_rms_l2": least,
         "mechanisms": [
             {
@@ -80,6 +91,15 @@ def record(found: Design, digits: int) -> dict[str, Any]:
         "isotropy": _isotropy(found, digits),
         "left_out": [{"name": one.name, "reason": one.why} for one in found.left],
     }
+
+
+def _measured(question: Question) -> dict[str, Any]:
+    """The privacy that is wanted."""
+    measure = question.measure
+    if measure is None or measure.value is None:
+        return {"epsilon": format_expr(question.epsilon or ZERO), "delta": format_expr(question.delta)}
+    value = format_expr(measure.value)
+    return {measure.name: {"order": str(measure.at), "epsilon": value} if measure.name == "renyi" else value}
 
 
 def _isotropy(found: Design, digits: int) -> dict[str, Any]:

@@ -68,6 +68,11 @@ def candidates(question: Question) -> Iterator[Proposal]:
     rows = tuple(question.query.rows[i] for i in kept)
     back = exact.coordinates(question.query.rows, rows)
     assert back is not None
+    if question.measure is not None:  # Gaussian noise has the measures that compose
+        yield from _ellipsoids(question, rows, back)
+        for strategy in strategies(question):
+            yield from _measured(question, strategy, 2)
+        return
     yield from _balls(question)
     if adjacency != "l2" and len(exact.basis(differences(Query(rows, adjacency)))) < len(rows):
         why = "neighbours move the answers in fewer directions than the queries span: some combination of them is known without noise."
@@ -148,7 +153,7 @@ def _ellipsoids(question: Question, rows: Matrix, back: Matrix) -> Iterator[Prop
     if d == 1:
         return
     if query.adjacency == "l2":  # the differences fill an ellipsoid, and noise exp(-||z||) of its shape is k-norm
-        shape, reach, kinds = exact.times(rows, exact.transposed(rows)), Fraction(1), [*_kinds(question)][1:]
+        shape, reach, kinds = exact.times(rows, exact.transposed(rows)), Fraction(1), [*_kinds(question)]
     else:
         moved = _moves(query, rows)
         if moved is None:
@@ -166,7 +171,7 @@ def _ellipsoids(question: Question, rows: Matrix, back: Matrix) -> Iterator[Prop
     for name, profile, size in kinds:
         scale = exact_text(exact.above(size * float(reach))) if size else _pure_scale(reach, question)
         noise = [*_radial(profile, norm, d, scale)]
-        square = trace * float(reach) ** 2 * (size**2 or (d + 1) / question.rate**2)
+        square = trace * float(reach) ** 2 * (size**2 if size else (d + 1) / question.rate**2)
         whole = back == exact.unit(d)
         text = _file(question, noise, claim=_stated(query)) if whole else _file(question, [*noise, *_stated(query)], back)
         yield Candidate(name, how, text, sqrt(square))
@@ -186,9 +191,10 @@ def _shape(moved: Floats, back: Matrix) -> Matrix:
 
 def _kinds(question: Question) -> Iterator[tuple[str, str, float]]:
     """Names and profiles, and of Gaussian noise the deviation where answers move by 1."""
-    yield "ellipsoid norm", "exp(-r)", 0.0
-    if question.delta != ZERO:
-        yield "gaussian, ellipsoid", "exp(-r**2/2)", least_sigma(question.rate, float(constant(question.delta)))
+    if question.measure is None and question.adjacency != "l2":
+        yield "ellipsoid norm", "exp(-r)", 0.0
+    if not question.pure:
+        yield "gaussian, ellipsoid", "exp(-r**2/2)", gaussian_sigma(question)
 
 
 # -- strategies -------------------------------------------------------------------------------------------
@@ -228,7 +234,7 @@ def _measured(question: Question, strategy: Strategy, power: int) -> Iterator[Pr
         noise_lines = [*_product("exp(-abs(z))", d, _scale(reach, question))]
         size = sqrt(2) * float(constant(reach)) / question.rate
     else:
-        size = least_sigma(question.rate, float(constant(question.delta))) * float(constant(reach))
+        size = gaussian_sigma(question) * float(constant(reach))
         noise_lines = [*_radial("exp(-r**2/2)", '"l2"', d, exact_text(exact.above(size)))]
     text = _file(question, [*noise_lines, *_stated(query)], undone)
     if len(text) > MOST_TEXT:
@@ -266,10 +272,12 @@ def _whole(question: Question, strategy: Strategy, precise: Sequence[Fraction], 
         about, key = float(constant(reach)) / question.rate, "scale"
         sizes = [_scale(mul(Num(share), reach), question) for share in shares]
     else:
-        moved, delta = _moves(Query(rows, adjacency), rows), float(constant(question.delta))
+        moved = _moves(Query(rows, adjacency), rows)
         assert moved is not None  # the rows as they are have not too many
-        least = least_sigma(question.rate, delta) * float(constant(reach))
-        about, key = discrete_sigma(moved, np.array([float(share) for share in shares]), question.rate, delta, least), "sigma"
+        about, key = gaussian_sigma(question) * float(constant(reach)), "sigma"
+        if question.measure is None:
+            floats = np.array([float(share) for share in shares])
+            about = discrete_sigma(moved, floats, question.rate, float(constant(question.delta)), about)
         sizes = [exact_text(exact.above(about * float(share))) for share in shares]
     if question.delta != ZERO and len(rows) > 1 and about * float(max(shares)) > MOST_WIDE:
         return NotTried(name, f"with a delta its losses are added up integer by integer, and it is wider than {MOST_WIDE:g} of them.")
@@ -367,9 +375,21 @@ def _file(question: Question, noise: Sequence[str], back: Matrix | None = None, 
     head = ["[mechanism]"]
     if back is not None:
         head += ['kind = "post_process"', 'map = "the estimate of the query"', f"matrix = {exact.text(back)}", "", "[mechanism.part]"]
-    delta = [] if question.delta == ZERO else [f'delta = "{format_expr(question.delta)}"']
-    asked = ["", "[[claim]]", 'name = "design"', *claim, f'epsilon = "{format_expr(question.epsilon)}"', *delta, "utility = true"]
+    asked = ["", "[[claim]]", 'name = "design"', *claim, *_privacy(question), "utility = true"]
     return "\n".join([*head, *noise, *asked, ""])
+
+
+def _privacy(question: Question) -> Iterator[str]:
+    measure = question.measure
+    if measure is None:
+        assert question.epsilon is not None
+        yield f'epsilon = "{format_expr(question.epsilon)}"'
+        if question.delta != ZERO:
+            yield f'delta = "{format_expr(question.delta)}"'
+        return
+    assert measure.value is not None
+    value = f'"{format_expr(measure.value)}"'
+    yield f'renyi = {{ order = "{measure.at}", epsilon = {value} }}' if measure.name == "renyi" else f"{measure.name} = {value}"
 
 
 def _stated(query: Query) -> list[str]:
@@ -408,6 +428,17 @@ def _pure_scale(moved: Fraction, question: Question) -> str:
 def exact_text(x: Fraction) -> str:
     """A rational in an expression."""
     return str(x)
+
+
+def gaussian_sigma(question: Question) -> float:
+    """About the least deviation of Gaussian noise on an answer that moves by 1, and not below it, in floats."""
+    measure = question.measure
+    if measure is None:
+        return least_sigma(question.rate, float(constant(question.delta)))
+    assert measure.value is not None
+    value = float(constant(measure.value))
+    squares = {"zcdp": 1 / (2 * value), "gdp": value**-2, "renyi": float(measure.at or 0) / (2 * value)}
+    return sqrt(squares[measure.name]) * (1 + 1e-9)
 
 
 def least_sigma(epsilon: float, delta: float) -> float:

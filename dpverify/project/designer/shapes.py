@@ -7,7 +7,6 @@ multiplied by a power of its slope. What comes out is rounded to integers, and `
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -30,18 +29,17 @@ _ROOTS: Final = 24
 
 @dataclass(frozen=True)
 class Dense:
-    """Queries by their Gram matrix. measured: Z, integers, the rows that noise is added to; undone: Y with Z Y about unit times 1."""
+    """Queries by their Gram matrix. measured: Z, integers, the rows that noise is added to; undone: Y with Z Y about unit times 1.
+
+    reach: the greatest square by which neighbours move the rows of Z. ends: bounds on the number S.
+    """
 
     counted: fmpz_mat
     measured: fmpz_mat
     undone: fmpz_mat
     unit: int
     ends: tuple[arb, arb]
-
-    @cached_property
-    def reach(self) -> int:
-        """The greatest square by which adding a record moves the rows of Z."""
-        return max(sum(int(x) ** 2 for x in column) for column in self.measured.transpose().tolist())
+    reach: int
 
 
 def dense(counted: fmpz_mat, adjacency: str) -> Dense:
@@ -51,13 +49,13 @@ def dense(counted: fmpz_mat, adjacency: str) -> Dense:
     if adjacency == "l2":
         whole = arb(sum((int(counted[i, i]) for i in range(n)), 0))
         one = fmpz_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
-        return Dense(counted, one, one, 1, (whole, whole))
+        return Dense(counted, one, one, 1, (whole, whole), 1)
     weights, slopes, root = _pairs(gram) if replaced else _alone(gram)
     low = _below(counted, gram, weights, replaced=replaced)
     shaped = _shape(gram, weights, slopes, root, replaced=replaced)
     z, y, unit = _rounded(shaped)
     high = noise_shapes.from_above(counted, z, y, unit, replaced=replaced)
-    return Dense(counted, z, y, unit, (low, high))
+    return Dense(counted, z, y, unit, (low, high), noise_shapes.reach(z, replaced=replaced))
 
 
 def _alone(gram: Floats) -> tuple[Floats, Floats, Floats]:

@@ -9,19 +9,26 @@ Source: docs/theory/necessary.md#shapes
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from math import lcm, prod
+from math import isqrt, lcm, prod
 from typing import Final
 
 from flint import arb, fmpz, fmpz_mat
 
 from dpverify.trusted.kernel.balls import rational
 from dpverify.trusted.kernel.errors import Rejected, require
+from dpverify.trusted.numbers.gaussian import gaussian_delta
 
 NAME: Final = "shape-lower-bound"
 MOST_CHARACTERS: Final = 4_000_000
 """Pairs of a table and a set of its attributes."""
+
+FINE: Final = 2**20
+"""By how much integers are multiplied before they have noise, so that it is as good as continuous."""
+_FAR: Final = 200
+"""Minus the logarithm of the probability of noise that is left out of account."""
 
 Tables = Mapping[tuple[int, ...], Fraction]
 """Which tables of counts are asked for, by their attributes in order, with the squares of their weights."""
@@ -54,22 +61,54 @@ def kinds_of_characters(sizes: Sequence[int], tables: Tables) -> Iterator[tuple[
         yield kept, prod(sizes[i] - 1 for i in kept), Fraction(value, unit)
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """How the table of counts of a set of attributes is measured: times FINE, and times n - J for each attribute, n the number of its values.
+
+    cells: how many numbers it has; characters: of its attributes together; value: their eigenvalue. variance: of the noise on each number,
+    over sigma^2, where what a record moves is sigma times 1 at most.
+    """
+
+    attributes: tuple[int, ...]
+    cells: int
+    characters: int
+    value: Fraction
+    variance: Fraction
+
+
+def measured(sizes: Sequence[int], tables: Tables, adjacency: str) -> list[Measured]:
+    """The mechanism of the best shape, but for rounding and what is lost where records are replaced. Raises Rejected.
+
+    A record moves the numbers of a set A by FINE^2 * cells * characters in squares, two that are exchanged by at most `most` times that. The
+    total is public where records are replaced.
+    """
+    found = []
+    for kept, count, value in kinds_of_characters(sizes, tables):
+        if adjacency == "replace":
+            if kept:
+                found.append((kept, count, value, max(Fraction(2 * sizes[i], sizes[i] - 1) for i in kept)))
+        else:
+            found.append((kept, count, value, Fraction(1)))
+    shares = [Fraction(isqrt(int(value / most * 2**80)) + 1, 2**40) for _, _, value, most in found]
+    whole = sum((share * count * most for share, (_, count, _, most) in zip(shares, found, strict=True)), Fraction(0))
+    cells = [prod(sizes[i] for i in kept) for kept, _, _, _ in found]
+    return [
+        Measured(kept, size, count, value, FINE**2 * size * whole / share)
+        for size, share, (kept, count, value, _) in zip(cells, shares, found, strict=True)
+    ]
+
+
 def of_tables(sizes: Sequence[int], tables: Tables, adjacency: str) -> Ends:
-    """Bounds on S for tables of counts of attributes, which are equal but under "replace". Raises Rejected."""
+    """Bounds on S for tables of counts of attributes, about equal but under "replace". Raises Rejected."""
     kinds, cells = list(kinds_of_characters(sizes, tables)), prod(sizes)
     if adjacency == "l2":
         whole = rational(sum((count * value for _, count, value in kinds), Fraction(0)))
         return whole, whole
-    if adjacency != "replace":
-        root = sum((count * rational(value).sqrt() for _, count, value in kinds), arb(0))
-        return (root**2 / cells,) * 2
-    moved = [(kept, count, value) for kept, count, value in kinds if kept]
-    below = sum((count * rational(value).sqrt() for _, count, value in moved), arb(0))
-    above = arb(0)
-    for kept, count, value in moved:
-        most = max(Fraction(sizes[i], sizes[i] - 1) for i in kept)
-        above += count * rational(value * most).sqrt()
-    return 2 * below**2 / (cells - 1), 2 * above**2 / cells
+    replaced = adjacency == "replace"
+    below = sum((count * rational(value).sqrt() for kept, count, value in kinds if kept or not replaced), arb(0))
+    used = measured(sizes, tables, adjacency)
+    above = sum((rational(one.characters * one.value * one.variance / (FINE**2 * one.cells)) for one in used), arb(0)) / cells
+    return (2 * below**2 / (cells - 1) if replaced else below**2 / cells), above
 
 
 def of_product(factors: Sequence[Ends]) -> Ends:
@@ -107,24 +146,42 @@ def _weight(moves: fmpz_mat, *, replaced: bool) -> int:
     return total
 
 
-def from_above(counted: fmpz_mat, measured: fmpz_mat, undone: fmpz_mat, unit: int, *, replaced: bool) -> arb:
+def from_above(counted: fmpz_mat, rows: fmpz_mat, undone: fmpz_mat, unit: int, *, replaced: bool) -> arb:
     """An upper bound on S: what noise on the rows of Z has, whose inverse is about Y/unit. Raises Rejected.
 
-    measured: Z; undone: Y, integers; replaced: as above.
+    rows: Z; undone: Y, integers; replaced: as above.
     """
     size = counted.nrows()
-    near = measured * undone - fmpz_mat(size, size, [unit * int(i == j) for i in range(size) for j in range(size)])
+    near = rows * undone - fmpz_mat(size, size, [unit * int(i == j) for i in range(size) for j in range(size)])
     off = arb(_squares(near)).sqrt() / unit
     require(off < 1, Rejected(NAME, "the inverse", "it is not near enough to one"))
-    inner = measured.transpose() * measured
-    alone = [int(inner[i, i]) for i in range(size)]
-    reach = max(alone)
-    if replaced:
-        reach = max((alone[i] + alone[j] - 2 * int(inner[i, j]) for i in range(size) for j in range(i)), default=0)
     seen = counted * undone
     trace = sum((int(a) * int(b) for a, b in zip(undone.entries(), seen.entries(), strict=True)), 0)
-    return arb(trace) * reach / (arb(unit) * (1 - off)) ** 2
+    return arb(trace) * reach(rows, replaced=replaced) / (arb(unit) * (1 - off)) ** 2
+
+
+def reach(rows: fmpz_mat, *, replaced: bool) -> int:
+    """The greatest square by which neighbours move the rows of Z."""
+    size, inner = rows.ncols(), rows.transpose() * rows
+    alone = [int(inner[i, i]) for i in range(size)]
+    if not replaced:
+        return max(alone)
+    return max((alone[i] + alone[j] - 2 * int(inner[i, j]) for i in range(size) for j in range(i)), default=0)
 
 
 def _squares(matrix: fmpz_mat) -> fmpz:
     return sum((x * x for x in matrix.entries()), fmpz(0))
+
+
+def integer_delta(epsilon: arb, sigma: arb, least: arb, count: int) -> arb:
+    """An upper bound on the delta at epsilon of discrete Gaussian noise on `count` integers. Raises Rejected.
+
+    least: the least of the parameters s_i, at least 1. sigma: neighbours move the integers, each over its s_i, by at most 1/sigma in l2.
+    """
+    require(least >= 1 and sigma > 0, Rejected(NAME, "the noise", "a parameter is not certainly at least 1, or sigma above 0"))
+    coarse = 1 + 3 * (-2 * (arb.pi() * least) ** 2).exp()  # the sum over the integers over the integral, at most
+    farthest = 4 * (arb(count) * arb(2).log() / 2 + _FAR)
+    beyond = (-arb(_FAR)).exp() * coarse**count
+    below = arb(count) / (24 * least**2)
+    above = count * coarse.log() + (farthest.sqrt() + 1 / sigma) ** 2 / (24 * least**2)
+    return below.exp() * gaussian_delta(1 / sigma, epsilon - above - below) + beyond
