@@ -8,7 +8,7 @@ from functools import cached_property
 from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dpverify.catalogue import Spec, read_spec
 from dpverify.errors import SpecError
@@ -19,13 +19,19 @@ from dpverify.project.designer.question import Question as Question
 from dpverify.project.designer.question import question_of as question_of
 from dpverify.project.designer.question import read_question as read_question
 from dpverify.project.designer.structure import Structure, structure
+from dpverify.project.designer.tables import Laplace
 from dpverify.project.designer.whole import Shaped, Stated
+from dpverify.runtime.data import Data, of_histogram
 from dpverify.runtime.whole import write
 from dpverify.trusted.facts.errors import ErrorBound, Measure
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.bounds import Infinite
 from dpverify.trusted.kernel.expr import Expr
 from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.theories.utility.any_mechanism import REALS
+
+if TYPE_CHECKING:
+    from dpverify.project.designer.releases import Released
 
 Judge = Callable[[Sequence[Spec]], Sequence[Judgement | None]]
 """From the claims of files, one each, to what is proved of them, None where that took too long."""
@@ -43,14 +49,16 @@ HEADING: Final = "# Designed by dpverify: "
 class Designed:
     """A candidate with what is proved of it. file: where its claim is written, empty where it is not.
 
-    stated: what is proved of noise of the best shape from the structure of a workload, without a claim file. shaped: that noise.
+    stated: what is proved of noise of the best shape from the structure of a workload, without a claim file. noise: which that is.
+    question: what the mechanism answers.
     """
 
     candidate: Candidate
     judgement: Judgement | None
     file: str = ""
     stated: tuple[Stated, ...] = ()
-    shaped: Shaped | None = None
+    noise: Shaped | Laplace | None = None
+    question: Question | None = None
 
     @property
     def verdict(self) -> str:
@@ -64,6 +72,31 @@ class Designed:
         errors = self.stated if self.judgement is None else self.judgement.errors
         wanted = (measure, side, whose, None)
         return next((one for one in errors if (one[1].measure, one[1].side, one[1].whose, one[1].coordinate) == wanted), None)
+
+    def release(self, histogram: Sequence[Any] | Data, seed: int | None = None) -> Released:
+        """The answers to the queries on data, with noise, and their standard deviations.
+
+        histogram: how many records there are of each kind, in the order of the columns; or `Data`. seed: of numpy's generator; without
+        one its bits are new each time, as they must be where something is published. Raises DataError.
+        """
+        import numpy as np
+
+        from dpverify.project.designer import releases
+
+        question = self.question
+        assert question is not None
+        sizes = (question.size[1],) if question.workload is None else question.workload.sizes
+        data = histogram if isinstance(histogram, Data) else of_histogram(histogram, sizes, whole=question.adjacency not in REALS)
+        rng = np.random.default_rng(seed)
+        if isinstance(self.noise, Shaped):
+            return releases.by_shape(question, self.noise, data, rng)
+        if self.noise is not None:
+            return releases.by_laplace(question, self.noise, data, rng)
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "design.toml"
+            file.write_text(_text(question, self.candidate), encoding="utf-8")
+            (claim,) = read_spec(file).claims
+        return releases.by_claim(question, claim.claim, data, rng, _size(self.value("rms_l2", "upper")))
 
     def value(self, measure: Measure, side: str) -> Expr | None:
         """The same of its own error, as a finite number."""
@@ -106,11 +139,12 @@ def design(question: Question, judge: Judge) -> Design:
     found = [*best, *(Designed(*one) for one in zip(wanted[:few], _judged(question, wanted[:few], judge), strict=True))]
     good = [one for one in found if one.verdict == "PROVED" and one.value("rms_l2", "upper") is not None]
     for one in found:
-        if one not in good:
+        if all(one is not other for other in good):
             why = "its error is not certified" if one.verdict == "PROVED" else f"its claim is {one.verdict}"
             left.append(NotTried(one.candidate.name, f"{why}."))
     order = {one.name: number for number, one in enumerate(proposed)}  # of equal errors the simpler mechanism is first
     last = len(order)
+    good = [replace(one, question=question) for one in good]
     ranked = sorted(good, key=lambda one: (float(f"{_size(one.value('rms_l2', 'upper')):.9e}"), order.get(one.candidate.name, last)))
     body = NotTried("isotropy", "the queries have no matrix that is short enough.") if _many(question) else isotropy(question)
     return Design(question, tuple(ranked), tuple(left), body, least)
@@ -125,7 +159,7 @@ def _of_structure(question: Question, known: Structure | str, least: Stated | No
     if question.pure and question.rows is None:
         assert isinstance(known, Structure)
         named = [*tables.mechanisms(question, known)]
-        return [Designed(one.candidate, None, "", whole.stated(one.rms, least)) for one in named], []
+        return [Designed(one.candidate, None, "", whole.stated(one.rms, least), one) for one in named], []
     found = known if isinstance(known, str) else whole.shaped(question, known)
     if isinstance(found, str):
         return [], [] if question.pure else [NotTried(whole.NAME, found)]

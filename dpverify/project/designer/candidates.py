@@ -68,13 +68,15 @@ def candidates(question: Question) -> Iterator[Proposal]:
     rows = tuple(question.query.rows[i] for i in kept)
     back = exact.coordinates(question.query.rows, rows)
     assert back is not None
+    flat = adjacency != "l2" and len(exact.basis(differences(Query(rows, adjacency)))) < len(rows)
     if question.measure is not None:  # Gaussian noise has the measures that compose
-        yield from _ellipsoids(question, rows, back)
+        if not flat:
+            yield from _ellipsoids(question, rows, back)
         for strategy in strategies(question):
             yield from _measured(question, strategy, 2)
         return
     yield from _balls(question)
-    if adjacency != "l2" and len(exact.basis(differences(Query(rows, adjacency)))) < len(rows):
+    if flat:
         why = "neighbours move the answers in fewer directions than the queries span: some combination of them is known without noise."
         yield from (NotTried(name, why) for name in ("k-norm", "ellipsoid norm", "recursive"))
     else:

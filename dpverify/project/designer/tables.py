@@ -20,11 +20,15 @@ from dpverify.trusted.theories.utility.any_mechanism import REALS
 
 @dataclass(frozen=True, slots=True)
 class Laplace:
-    """A mechanism with what its root mean square error is at most. shares: of epsilon, for each term; empty for the histogram."""
+    """A mechanism with what its root mean square error is at most. shares: of epsilon, for each term; empty for the histogram.
+
+    whole: whether the noise is on the integers.
+    """
 
     candidate: Candidate
     rms: arb
     shares: tuple[Fraction, ...]
+    whole: bool
 
 
 def mechanisms(question: Question, known: Structure) -> Iterator[Laplace]:
@@ -40,22 +44,22 @@ def mechanisms(question: Question, known: Structure) -> Iterator[Laplace]:
         epsilon = constant(question.epsilon)
         squares = sum((term.weight**2 * prod(map(trace_of, term.parts, workload.sizes)) for term in workload.terms), Fraction(0))
         rms = (rational(squares) * _variance(epsilon, twice, whole=whole)).sqrt()
-        yield Laplace(Candidate(f"{name}, histogram", f"the same {name} noise on every cell, summed", "", float(rms)), rms, ())
+        yield Laplace(Candidate(f"{name}, histogram", f"the same {name} noise on every cell, summed", "", float(rms)), rms, (), whole)
         shares = _shares(workload)
         square = arb(0)
         for term, count, share in zip(workload.terms, workload.lengths, shares, strict=True):
-            moved = twice * prod(map(_moved, term.parts, workload.sizes))
+            moved = twice * prod(map(moved_by, term.parts, workload.sizes))
             square += rational(term.weight**2 * count) * _variance(epsilon * rational(share), moved, whole=whole)
         how = f"{name} noise on every answer, each family of queries as precise as is worth it"
         rms = square.sqrt()
-        yield Laplace(Candidate(f"{name}, each family", how, "", float(rms)), rms, shares)
+        yield Laplace(Candidate(f"{name}, each family", how, "", float(rms)), rms, shares, whole)
 
 
 def _shares(workload: Workload) -> tuple[Fraction, ...]:
     """Of epsilon: as the cube roots of what the families' errors weigh."""
     found = []
     for term, count in zip(workload.terms, workload.lengths, strict=True):
-        moved = prod(map(_moved, term.parts, workload.sizes))
+        moved = prod(map(moved_by, term.parts, workload.sizes))
         found.append(Fraction(max(1, round(float(term.weight**2 * count * moved**2) ** (1 / 3) * 2**20))))
     whole = sum(found)
     return tuple(share / whole for share in found)
@@ -67,6 +71,6 @@ def _variance(epsilon: arb, moved: int, *, whole: bool) -> arb:
     return 1 / (2 * (rate / 2).sinh() ** 2) if whole else 2 / rate**2
 
 
-def _moved(part: str, size: int) -> int:
+def moved_by(part: str, size: int) -> int:
     """How many queries of a family count one record at most."""
     return {"total": 1, "identity": 1, "prefix": size, "ranges": (size + 1) ** 2 // 4}[part]

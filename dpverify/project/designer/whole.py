@@ -116,7 +116,8 @@ def candidate(question: Question, found: Shaped) -> Candidate:
 def errors(question: Question, found: Shaped, least: Stated | None) -> tuple[Stated, ...]:
     """What is proved of the mechanism: its root mean square error is at most sigma times the root of S, and its mean error at most that."""
     with precision(PRECISION):
-        return stated((rational(found.variance) * found.structure.ends[1]).sqrt(), least)
+        rounded = 1 + Fraction(1, 2**40) / found.variance  # parameters on the integers are rounded up
+        return stated((rational(found.variance * rounded) * found.structure.ends[1]).sqrt(), least)
 
 
 def stated(rms: arb, least: Stated | None) -> tuple[Stated, ...]:
