@@ -73,6 +73,11 @@ class Designed:
         wanted = (measure, side, whose, None)
         return next((one for one in errors if (one[1].measure, one[1].side, one[1].whose, one[1].coordinate) == wanted), None)
 
+    @property
+    def claim_file(self) -> str:
+        """What its claim file says; empty where it has none."""
+        return _text(self.question, self.candidate) if self.question is not None and self.candidate.text else ""
+
     def release(self, histogram: Sequence[Any] | Data, seed: int | None = None) -> Released:
         """The answers to the queries on data, with noise, and their standard deviations.
 
@@ -85,8 +90,7 @@ class Designed:
 
         question = self.question
         assert question is not None
-        sizes = (question.size[1],) if question.workload is None else question.workload.sizes
-        data = histogram if isinstance(histogram, Data) else of_histogram(histogram, sizes, whole=question.adjacency not in REALS)
+        data = histogram if isinstance(histogram, Data) else of_histogram(histogram, sizes_of(question), whole=question.adjacency not in REALS)
         rng = np.random.default_rng(seed)
         if isinstance(self.noise, Shaped):
             return releases.by_shape(question, self.noise, data, rng)
@@ -94,7 +98,7 @@ class Designed:
             return releases.by_laplace(question, self.noise, data, rng)
         with TemporaryDirectory() as folder:
             file = Path(folder) / "design.toml"
-            file.write_text(_text(question, self.candidate), encoding="utf-8")
+            file.write_text(self.claim_file, encoding="utf-8")
             (claim,) = read_spec(file).claims
         return releases.by_claim(question, claim.claim, data, rng, _size(self.value("rms_l2", "upper")))
 
@@ -148,6 +152,11 @@ def design(question: Question, judge: Judge) -> Design:
     ranked = sorted(good, key=lambda one: (float(f"{_size(one.value('rms_l2', 'upper')):.9e}"), order.get(one.candidate.name, last)))
     body = NotTried("isotropy", "the queries have no matrix that is short enough.") if _many(question) else isotropy(question)
     return Design(question, tuple(ranked), tuple(left), body, least)
+
+
+def sizes_of(question: Question) -> tuple[int, ...]:
+    """The sizes of the attributes that records have; of a query, its columns are the values of one."""
+    return (question.size[1],) if question.workload is None else question.workload.sizes
 
 
 def _many(question: Question) -> bool:
