@@ -14,8 +14,8 @@ import numpy as np
 
 from dpverify.errors import DataError
 
-COUNT: Final = "count"
-"""The column of a histogram that says how many records there are of a kind."""
+COUNT: Final = ("count", "counts", "number", "frequency")
+"""Names of the column of a histogram that says how many records there are of a kind."""
 MOST_BYTES: Final = 1 << 30
 
 
@@ -90,13 +90,15 @@ def read(path: Path, sizes: tuple[int, ...], *, whole: bool) -> Data:
         raise DataError(f"{path}: not a CSV file: {error}.") from error
     if not lines:
         raise DataError(f"{path}: the file is empty. Its first line names the columns.")
-    names, rows = [name.strip() for name in lines[0]], lines[1:]
+    names, rows = [name.strip().lower() for name in lines[0]], lines[1:]
+    if all(_whole(name) >= 0 for name in names):
+        raise DataError(f"{path}: the first line has numbers; it names the columns, and counts stand in one that is called {COUNT[0]!r}.")
     if any(len(row) != len(names) for row in rows):
         raise DataError(f"{path}: the first line names {len(names)} columns, and some row has another number of entries.")
+    at = next((i for i, name in enumerate(names) if name in COUNT), None)
     try:
-        if COUNT not in names:
+        if at is None:
             return of_records(rows, sizes, whole=whole)
-        at = names.index(COUNT)
         counts = [row[at] for row in rows]
         kinds = [row[:at] + row[at + 1 :] for row in rows]
         return of_histogram(counts, sizes, whole=whole) if len(names) == 1 else of_records(kinds, sizes, counts, whole=whole)

@@ -8,16 +8,17 @@ from functools import cached_property
 from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dpverify.catalogue import Spec, read_spec
 from dpverify.errors import SpecError
-from dpverify.project.designer import tables, whole
+from dpverify.project.designer import releases, tables, whole
 from dpverify.project.designer.candidates import Candidate, NotTried, candidates
 from dpverify.project.designer.isotropy import Isotropy, isotropy
 from dpverify.project.designer.question import Question as Question
 from dpverify.project.designer.question import question_of as question_of
 from dpverify.project.designer.question import read_question as read_question
+from dpverify.project.designer.releases import Released
 from dpverify.project.designer.structure import Structure, structure
 from dpverify.project.designer.tables import Laplace
 from dpverify.project.designer.whole import Shaped, Stated
@@ -28,10 +29,8 @@ from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.bounds import Infinite
 from dpverify.trusted.kernel.expr import Expr
 from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.theories.utility.any_mechanism import REALS
-
-if TYPE_CHECKING:
-    from dpverify.project.designer.releases import Released
 
 Judge = Callable[[Sequence[Spec]], Sequence[Judgement | None]]
 """From the claims of files, one each, to what is proved of them, None where that took too long."""
@@ -50,7 +49,7 @@ class Designed:
     """A candidate with what is proved of it. file: where its claim is written, empty where it is not.
 
     stated: what is proved of noise of the best shape from the structure of a workload, without a claim file. noise: which that is.
-    question: what the mechanism answers.
+    question: what the mechanism answers. greatest: the root of the greatest variance of one answer, at most, where that is asked for.
     """
 
     candidate: Candidate
@@ -59,6 +58,7 @@ class Designed:
     stated: tuple[Stated, ...] = ()
     noise: Shaped | Laplace | None = None
     question: Question | None = None
+    greatest: Expr | None = None
 
     @property
     def verdict(self) -> str:
@@ -78,6 +78,15 @@ class Designed:
         """What its claim file says; empty where it has none."""
         return _text(self.question, self.candidate) if self.question is not None and self.candidate.text else ""
 
+    @property
+    def claim(self) -> Claim:
+        """What its claim file claims."""
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "design.toml"
+            file.write_text(self.claim_file, encoding="utf-8")
+            (claim,) = read_spec(file).claims
+        return claim.claim
+
     def release(self, histogram: Sequence[Any] | Data, seed: int | None = None) -> Released:
         """The answers to the queries on data, with noise, and their standard deviations.
 
@@ -85,8 +94,6 @@ class Designed:
         one its bits are new each time, as they must be where something is published. Raises DataError.
         """
         import numpy as np
-
-        from dpverify.project.designer import releases
 
         question = self.question
         assert question is not None
@@ -96,11 +103,7 @@ class Designed:
             return releases.by_shape(question, self.noise, data, rng)
         if self.noise is not None:
             return releases.by_laplace(question, self.noise, data, rng)
-        with TemporaryDirectory() as folder:
-            file = Path(folder) / "design.toml"
-            file.write_text(self.claim_file, encoding="utf-8")
-            (claim,) = read_spec(file).claims
-        return releases.by_claim(question, claim.claim, data, rng, _size(self.value("rms_l2", "upper")))
+        return releases.by_claim(question, self.claim, data, rng, _size(self.value("rms_l2", "upper")))
 
     def value(self, measure: Measure, side: str) -> Expr | None:
         """The same of its own error, as a finite number."""
@@ -117,6 +120,7 @@ class Design:
     left: tuple[NotTried, ...]
     isotropy: Isotropy | NotTried
     necessary: Stated | None = None
+    necessary_greatest: Expr | None = None
 
     @cached_property
     def least(self) -> tuple[str, ErrorBound] | None:
@@ -149,9 +153,13 @@ def design(question: Question, judge: Judge) -> Design:
     order = {one.name: number for number, one in enumerate(proposed)}  # of equal errors the simpler mechanism is first
     last = len(order)
     good = [replace(one, question=question) for one in good]
-    ranked = sorted(good, key=lambda one: (float(f"{_size(one.value('rms_l2', 'upper')):.9e}"), order.get(one.candidate.name, last)))
+    if question.objective == "greatest":
+        good = [one if one.greatest is not None or not one.claim_file else replace(one, greatest=releases.greatest_of(one.claim)) for one in good]
+    sizes = {id(one): _size(one.greatest if question.objective == "greatest" else one.value("rms_l2", "upper")) for one in good}
+    ranked = sorted(good, key=lambda one: (float(f"{sizes[id(one)]:.9e}"), order.get(one.candidate.name, last)))
     body = NotTried("isotropy", "the queries have no matrix that is short enough.") if _many(question) else isotropy(question)
-    return Design(question, tuple(ranked), tuple(left), body, least)
+    most = None if isinstance(known, str) else whole.necessary_greatest(question, known)
+    return Design(question, tuple(ranked), tuple(left), body, least, most)
 
 
 def sizes_of(question: Question) -> tuple[int, ...]:
@@ -172,7 +180,7 @@ def _of_structure(question: Question, known: Structure | str, least: Stated | No
     found = known if isinstance(known, str) else whole.shaped(question, known)
     if isinstance(found, str):
         return [], [] if question.pure else [NotTried(whole.NAME, found)]
-    return [Designed(whole.candidate(question, found), None, "", whole.errors(question, found, least), found)], []
+    return [Designed(whole.candidate(question, found), None, "", whole.errors(question, found, least), found, None, whole.greatest(found))], []
 
 
 def _proposed(question: Question, best: Sequence[Designed]) -> tuple[list[Candidate | NotTried], int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -19,10 +19,16 @@ from dpverify.project.designer.question import Question
 from dpverify.project.designer.shapes import Dense
 from dpverify.project.designer.tables import Laplace, moved_by
 from dpverify.project.designer.whole import Shaped
-from dpverify.project.designer.workloads import Term, queries_of
+from dpverify.project.designer.workloads import Term, queries_of, rows_of
 from dpverify.runtime.data import Data
 from dpverify.samplers.integers import Integers, discrete_gaussian, discrete_laplace
+from dpverify.samplers.mechanisms import of_claim
+from dpverify.trusted.combinators.released import Noisy, answered, released
 from dpverify.trusted.kernel.balls import constant, exact, precision
+from dpverify.trusted.kernel.expr import Expr
+from dpverify.trusted.kernel.fact import as_errors
+from dpverify.trusted.kernel.model import Claim, Compose, Part, PostProcess
+from dpverify.trusted.kernel.proof import Proof
 from dpverify.trusted.theories.utility import noise_shapes
 
 MOST_NUMBERS: Final = 3_000_000
@@ -74,7 +80,7 @@ def by_laplace(question: Question, found: Laplace, data: Data, rng: Generator) -
         cells = noisy.reshape(workload.sizes)
         for term, count in zip(workload.terms, workload.lengths, strict=True):
             answers.append(_applied(term, cells).ravel())
-            summed = [np.array([sum(row) for row in _rows(part, n)]) for part, n in zip(term.parts, workload.sizes, strict=True)]
+            summed = [np.array([sum(row) for row in rows_of(part, n)]) for part, n in zip(term.parts, workload.sizes, strict=True)]
             deviations.append(np.sqrt(_deviation(twice / rate, whole=found.whole) ** 2 * reduce(np.kron, summed).astype(float)))
             assert len(answers[-1]) == count
     for term, count, share in zip(workload.terms, workload.lengths, found.shares, strict=True) if found.shares else ():
@@ -254,10 +260,8 @@ def _applied(term: Term, cells: Any, *, reduced: bool = False, summed: Sequence[
 # -- claim files -----------------------------------------------------------------------------------------
 
 
-def by_claim(question: Question, claim: Any, data: Data, rng: Generator, most: float) -> Released:
+def by_claim(question: Question, claim: Claim, data: Data, rng: Generator, most: float) -> Released:
     """A mechanism of a claim file, by its sampler. most: the root mean square of all errors together. Raises DataError, NoSampler."""
-    from dpverify.samplers.mechanisms import of_claim
-
     sampler = of_claim(claim)
     counts = [Fraction(x) for x in data.dense(MOST_CELLS).tolist()]
     outputs = sampler(list(_true(claim, counts)), 1, rng)
@@ -274,11 +278,8 @@ def _weights_of_terms(question: Question) -> Sequence[Fraction]:
     return [term.weight for term, count in zip(workload.terms, workload.lengths, strict=True) for _ in range(count)]
 
 
-def _true(claim: Any, counts: Sequence[Fraction]) -> Iterator[int | float]:
+def _true(claim: Claim, counts: Sequence[Fraction]) -> Iterator[int | float]:
     """The true answers of the parts, one after the other."""
-    from dpverify.trusted.combinators.released import Noisy, released
-    from dpverify.trusted.kernel.model import Compose, Part, PostProcess
-
     mechanism = claim.mechanism
     whole = isinstance(mechanism, PostProcess | Compose)
     noises: Sequence[Noisy] = released(mechanism).noises if whole else (Noisy(Part(mechanism, query=claim.query), 0, 1),)
@@ -289,29 +290,35 @@ def _true(claim: Any, counts: Sequence[Fraction]) -> Iterator[int | float]:
             yield int(answer) if answer.denominator == 1 else float(answer)
 
 
-def _deviations(claim: Any, most: float, count: int) -> list[float]:
+def _deviations(claim: Claim, most: float, count: int) -> list[float]:
     """Of each answer, rounded up; where no rule says more, that of all together."""
-    from dpverify.trusted.facts.errors import ErrorBound
-    from dpverify.trusted.kernel.expr import Expr
-    from dpverify.trusted.kernel.fact import as_errors
-    from dpverify.trusted.kernel.model import Claim, Compose, Part, PostProcess
-    from dpverify.trusted.kernel.proof import Proof
+    found = [most] * count
+    for coordinate, value in _of_coordinates(claim, count).items():
+        found[coordinate] = float(constant(value))
+    return found
 
+
+def greatest_of(claim: Claim) -> Expr | None:
+    """The greatest of the answers' deviations, where all are known."""
+    count = len(answered(claim).rows)  # type: ignore[union-attr]  # designs state their queries
+    found = _of_coordinates(claim, count)
+    return max(found.values(), key=lambda value: float(constant(value))) if len(found) == count else None
+
+
+def _of_coordinates(claim: Claim, count: int) -> dict[int, Expr]:
+    """Upper bounds on the deviations of the answers, as far as the rule about linear maps has them."""
     mechanism = claim.mechanism
     if not isinstance(mechanism, PostProcess | Compose):
         rows = tuple(tuple(Fraction(int(i == j)) for j in range(count)) for i in range(count))
         mechanism = PostProcess(Part(mechanism, claim.sensitivity, claim.query), "the same", rows)
     try:
         with precision(128):
-            fact = Proof(Claim(mechanism, claim.epsilon, claim.delta, utility=True)).infer("linear-map", (), {"coordinates": count}, ())
+            proof = Proof(Claim(mechanism, claim.epsilon, claim.delta, measure=claim.measure, utility=True))
+            fact = proof.infer("linear-map", (), {"coordinates": count}, ())
     except DpverifyError:
-        return [most] * count
-    found: list[float] = [most] * count
-    known: Callable[[ErrorBound], bool] = lambda bound: bound.measure == "rms" and bound.side == "upper" and isinstance(bound.value, Expr)  # noqa: E731
-    for bound in as_errors(fact.says):
-        if known(bound) and bound.coordinate is not None:
-            found[bound.coordinate] = float(constant(bound.value))  # type: ignore[arg-type]
-    return found
+        return {}
+    known = (bound for bound in as_errors(fact.says) if (bound.measure, bound.side) == ("rms", "upper"))
+    return {bound.coordinate: bound.value for bound in known if bound.coordinate is not None and isinstance(bound.value, Expr)}
 
 
 # -- names -----------------------------------------------------------------------------------------------
@@ -319,12 +326,6 @@ def _deviations(claim: Any, most: float, count: int) -> list[float]:
 
 def _terms(question: Question) -> Sequence[Term] | None:
     return question.workload.terms if question.workload is not None and question.workload.terms else None
-
-
-def _rows(part: str, size: int) -> list[list[int]]:
-    from dpverify.project.designer.workloads import rows_of
-
-    return rows_of(part, size)
 
 
 def names_of(question: Question) -> Iterator[str]:

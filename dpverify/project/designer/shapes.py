@@ -25,6 +25,7 @@ CLOSE: Final = 1e-6
 BITS: Final = 40
 _POWER: Final = 1.9
 _ROOTS: Final = 24
+_TURNS_OF_PAIRS: Final = 15
 
 
 @dataclass(frozen=True)
@@ -58,17 +59,51 @@ def dense(counted: fmpz_mat, adjacency: str) -> Dense:
     return Dense(counted, z, y, unit, (low, high), noise_shapes.reach(z, replaced=replaced))
 
 
-def _alone(gram: Floats) -> tuple[Floats, Floats, Floats]:
-    """Weights on single records, their slopes, and the root of K = D G D."""
-    p = np.maximum(np.diag(gram), np.diag(gram).max() * 1e-9)
-    p = np.sqrt(p) / np.sqrt(p).sum()
+def greatest(queries: fmpz_mat, adjacency: str) -> Dense:
+    """The shape that makes the greatest variance of one answer small; its ends are bounds on that. queries: W, integers.
+
+    Its dual has weights on the queries too, of sum 1. Raises Rejected.
+    """
+    rows, replaced = np.array([[float(x) for x in row] for row in queries.tolist()]), adjacency == "replace"
+    shares = np.full(len(rows), 1 / len(rows))
+    weights = slopes = root = np.ones((1, 1))
     for turn in range(ROUNDS):
+        gram = rows.T @ (shares[:, None] * rows)
+        if replaced:
+            weights, slopes, root = _pairs(gram)
+            spread = rows @ np.linalg.pinv(_shape(gram, weights, slopes, root, replaced=True)) @ rows.T
+            each = np.diag(spread)
+        else:
+            weights, slopes, root = _alone(gram, rounds=1 if turn else ROUNDS, start=weights if turn else None)
+            shaped = _shape(gram, weights, slopes, root, replaced=False)
+            each = np.einsum("ij,ij->i", rows @ np.linalg.inv(shaped), rows)
+        mean = float(shares @ each)
+        if each.max() < mean * (1 + CLOSE) or (replaced and turn == _TURNS_OF_PAIRS):
+            break
+        shares = np.maximum(shares * (each / mean) ** 0.9, 1e-12)
+        shares = shares / shares.sum()
+    whole = np.maximum(np.rint(shares * 2.0**_ROOTS), 0)
+    weighted = fmpz_mat(queries.nrows(), queries.ncols(), [int(k) * x for k, row in zip(whole, queries.tolist(), strict=True) for x in row])
+    counted, unit = queries.transpose() * weighted, int(whole.sum())
+    gram = np.array([[float(x) for x in row] for row in counted.tolist()])
+    weights, slopes, root = _pairs(gram) if replaced else _alone(gram)
+    low = _below(counted, gram, weights, replaced=replaced) / unit
+    z, y, one = _rounded(_shape(gram, weights, slopes, root, replaced=replaced))
+    high = noise_shapes.greatest_from_above(queries, z, y, one, replaced=replaced)
+    return Dense(counted, z, y, one, (low, high), noise_shapes.reach(z, replaced=replaced))
+
+
+def _alone(gram: Floats, rounds: int = ROUNDS, start: Floats | None = None) -> tuple[Floats, Floats, Floats]:
+    """Weights on single records, their slopes, and the root of K = D G D. start: weights to begin with."""
+    p = np.maximum(np.diag(gram), np.diag(gram).max() * 1e-9)
+    p = np.sqrt(p) / np.sqrt(p).sum() if start is None else start
+    for turn in range(rounds + 1):
         d = np.sqrt(p)
         values, axes = np.linalg.eigh(d[:, None] * gram * d)
         roots = np.sqrt(np.maximum(values, 0))
         slopes = (axes**2 @ roots) / p
         mean = float(p @ slopes)
-        if slopes.max() < mean * (1 + CLOSE) or turn == ROUNDS - 1:
+        if slopes.max() < mean * (1 + CLOSE) or turn == rounds:
             break
         p = np.maximum(p * (slopes / mean) ** _POWER, 1e-13)
         p = p / p.sum()

@@ -18,7 +18,7 @@ from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.kernel.assumptions import REAL
 from dpverify.trusted.kernel.balls import constant, exact, precision, rational
 from dpverify.trusted.kernel.errors import DpverifyError, Rejected
-from dpverify.trusted.kernel.expr import Num
+from dpverify.trusted.kernel.expr import Expr, Num
 from dpverify.trusted.numbers.gaussian import gaussian_delta
 from dpverify.trusted.theories.utility import noise_shapes, one_line
 from dpverify.trusted.theories.utility.any_mechanism import REALS, UNBOUNDED
@@ -39,6 +39,26 @@ def necessary(question: Question, structure: Structure) -> Stated | None:
             return None
         assumed = (REAL, UNBOUNDED) if question.adjacency in REALS else (UNBOUNDED,)
         return noise_shapes.NAME, ErrorBound("rms_l2", "any", "lower", Num(exact(value)), assumed=assumed)
+
+
+def necessary_greatest(question: Question, structure: Structure) -> Expr | None:
+    """The root of the greatest variance of one answer that any mechanism has at least, where that is asked for and known."""
+    if structure.most is None:
+        return None
+    with precision(PRECISION):
+        try:
+            value = (line(question) * structure.most[0]).sqrt().lower()
+        except DpverifyError:
+            return None
+        return Num(exact(value)) if value > 0 else None
+
+
+def greatest(found: Shaped) -> Expr | None:
+    """The root of the greatest variance of one answer of noise of the best shape, at most."""
+    if found.structure.most is None:
+        return None
+    with precision(PRECISION):
+        return Num(exact((rational(found.variance + Fraction(1, 2**40)) * found.structure.most[1]).sqrt().upper()))
 
 
 def line(question: Question) -> arb:

@@ -8,7 +8,7 @@ Source: docs/theory/necessary.md#shapes
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -151,13 +151,30 @@ def from_above(counted: fmpz_mat, rows: fmpz_mat, undone: fmpz_mat, unit: int, *
 
     rows: Z; undone: Y, integers; replaced: as above.
     """
-    size = counted.nrows()
-    near = rows * undone - fmpz_mat(size, size, [unit * int(i == j) for i in range(size) for j in range(size)])
-    off = arb(_squares(near)).sqrt() / unit
-    require(off < 1, Rejected(NAME, "the inverse", "it is not near enough to one"))
+    off = _off(rows, undone, unit)
     seen = counted * undone
     trace = sum((int(a) * int(b) for a, b in zip(undone.entries(), seen.entries(), strict=True)), 0)
     return arb(trace) * reach(rows, replaced=replaced) / (arb(unit) * (1 - off)) ** 2
+
+
+def greatest_from_above(queries: fmpz_mat, rows: fmpz_mat, undone: fmpz_mat, unit: int, *, replaced: bool) -> arb:
+    """An upper bound on the greatest variance of one answer of the same noise, over sigma^2. queries: W, integers. Raises Rejected."""
+    off = _off(rows, undone, unit)
+    most = max(sum(int(x) ** 2 for x in row) for row in (queries * undone).tolist())
+    return arb(most) * reach(rows, replaced=replaced) / (arb(unit) * (1 - off)) ** 2
+
+
+def variances_of_tables(sizes: Sequence[int], tables: Iterable[tuple[int, ...]], used: Sequence[Measured]) -> dict[tuple[int, ...], arb]:
+    """The variance of one cell of each table over sigma^2, where tables are measured so."""
+    each = {one.attributes: rational(one.variance * one.characters / (FINE**2 * one.cells**2)) for one in used}
+    found = {}
+    for table in tables:
+        variance = arb(0)
+        for order in range(len(table) + 1):
+            for kept in combinations(table, order):
+                variance += each.get(kept, arb(0)) / (prod(sizes[i] for i in kept) * prod(sizes[i] for i in table if i not in kept) ** 2)
+        found[table] = variance
+    return found
 
 
 def reach(rows: fmpz_mat, *, replaced: bool) -> int:
@@ -167,6 +184,15 @@ def reach(rows: fmpz_mat, *, replaced: bool) -> int:
     if not replaced:
         return max(alone)
     return max((alone[i] + alone[j] - 2 * int(inner[i, j]) for i in range(size) for j in range(i)), default=0)
+
+
+def _off(rows: fmpz_mat, undone: fmpz_mat, unit: int) -> arb:
+    """How far Z Y is from unit times the identity, over the unit. Raises Rejected where that is not below 1."""
+    size = rows.nrows()
+    near = rows * undone - fmpz_mat(size, size, [unit * int(i == j) for i in range(size) for j in range(size)])
+    off = arb(_squares(near)).sqrt() / unit
+    require(off < 1, Rejected(NAME, "the inverse", "it is not near enough to one"))
+    return off
 
 
 def _squares(matrix: fmpz_mat) -> fmpz:
