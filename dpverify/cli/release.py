@@ -42,8 +42,8 @@ def release(design: str, data: Path, target: Path | None, seed: int | None, sett
     from dpverify.cli.claims import verified
     from dpverify.errors import DataError
     from dpverify.project import designer
+    from dpverify.project.designer import data as tables
     from dpverify.report import designs
-    from dpverify.runtime import data as tables
     from dpverify.trusted.theories.utility.any_mechanism import REALS
 
     def judge(specs: Sequence[Spec]) -> list[Judgement | None]:

@@ -14,6 +14,7 @@ from dpverify.catalogue import Spec, read_spec
 from dpverify.errors import SpecError
 from dpverify.project.designer import releases, tables, whole
 from dpverify.project.designer.candidates import Candidate, NotTried, candidates
+from dpverify.project.designer.data import Data, of_histogram
 from dpverify.project.designer.isotropy import Isotropy, isotropy
 from dpverify.project.designer.question import Question as Question
 from dpverify.project.designer.question import question_of as question_of
@@ -22,7 +23,6 @@ from dpverify.project.designer.releases import Released
 from dpverify.project.designer.structure import Structure, structure
 from dpverify.project.designer.tables import Laplace
 from dpverify.project.designer.whole import Shaped, Stated
-from dpverify.runtime.data import Data, of_histogram
 from dpverify.runtime.whole import write
 from dpverify.trusted.facts.errors import ErrorBound, Measure
 from dpverify.trusted.kernel.balls import constant
@@ -97,7 +97,8 @@ class Designed:
 
         question = self.question
         assert question is not None
-        data = histogram if isinstance(histogram, Data) else of_histogram(histogram, sizes_of(question), whole=question.adjacency not in REALS)
+        whole = question.adjacency not in REALS
+        data = histogram if isinstance(histogram, Data) else of_histogram(histogram, sizes_of(question), whole=whole)
         rng = np.random.default_rng(seed)
         if isinstance(self.noise, Shaped):
             return releases.by_shape(question, self.noise, data, rng)
@@ -154,7 +155,7 @@ def design(question: Question, judge: Judge) -> Design:
     last = len(order)
     good = [replace(one, question=question) for one in good]
     if question.objective == "greatest":
-        good = [one if one.greatest is not None or not one.claim_file else replace(one, greatest=releases.greatest_of(one.claim)) for one in good]
+        good = [replace(one, greatest=releases.greatest_of(one.claim)) if one.claim_file else one for one in good]
     sizes = {id(one): _size(one.greatest if question.objective == "greatest" else one.value("rms_l2", "upper")) for one in good}
     ranked = sorted(good, key=lambda one: (float(f"{sizes[id(one)]:.9e}"), order.get(one.candidate.name, last)))
     body = NotTried("isotropy", "the queries have no matrix that is short enough.") if _many(question) else isotropy(question)
@@ -180,7 +181,8 @@ def _of_structure(question: Question, known: Structure | str, least: Stated | No
     found = known if isinstance(known, str) else whole.shaped(question, known)
     if isinstance(found, str):
         return [], [] if question.pure else [NotTried(whole.NAME, found)]
-    return [Designed(whole.candidate(question, found), None, "", whole.errors(question, found, least), found, None, whole.greatest(found))], []
+    stated, named = whole.errors(question, found, least), whole.candidate(question, found)
+    return [Designed(named, None, "", stated, found, None, whole.greatest(found))], []
 
 
 def _proposed(question: Question, best: Sequence[Designed]) -> tuple[list[Candidate | NotTried], int]:

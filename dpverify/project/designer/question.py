@@ -23,7 +23,6 @@ from dpverify.trusted.kernel.model import ADJACENCIES, CLAIMED_MEASURES, Claim, 
 from dpverify.trusted.kernel.well_formed import SHARE
 from dpverify.trusted.sensitivity.queries import query_faults
 
-
 OBJECTIVES: Final = ("total", "greatest")
 """What is made small: the mean square of all answers' errors together, or the greatest variance of one answer."""
 

@@ -14,14 +14,14 @@ import numpy as np
 from flint import fmpz_mat
 
 from dpverify.errors import DataError, DpverifyError
+from dpverify.project.designer.data import Data
 from dpverify.project.designer.exact import Floats, floats
 from dpverify.project.designer.question import Question
 from dpverify.project.designer.shapes import Dense
 from dpverify.project.designer.tables import Laplace, moved_by
 from dpverify.project.designer.whole import Shaped
 from dpverify.project.designer.workloads import Term, queries_of, rows_of
-from dpverify.runtime.data import Data
-from dpverify.samplers.integers import Integers, discrete_gaussian, discrete_laplace
+from dpverify.samplers.integers import discrete_gaussian, discrete_laplace
 from dpverify.samplers.mechanisms import of_claim
 from dpverify.trusted.combinators.released import Noisy, answered, released
 from dpverify.trusted.kernel.balls import constant, exact, precision

@@ -25,6 +25,7 @@ CLOSE: Final = 1e-6
 BITS: Final = 40
 _POWER: Final = 1.9
 _ROOTS: Final = 24
+_NOTHING, _ROUND = 1e-12, 1e-9
 _TURNS_OF_PAIRS: Final = 15
 
 
@@ -51,9 +52,8 @@ def dense(counted: fmpz_mat, adjacency: str) -> Dense:
         whole = arb(sum((int(counted[i, i]) for i in range(n)), 0))
         one = fmpz_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
         return Dense(counted, one, one, 1, (whole, whole), 1)
-    weights, slopes, root = _pairs(gram) if replaced else _alone(gram)
+    weights, shaped = _pairs(gram) if replaced else _alone(gram)
     low = _below(counted, gram, weights, replaced=replaced)
-    shaped = _shape(gram, weights, slopes, root, replaced=replaced)
     z, y, unit = _rounded(shaped)
     high = noise_shapes.from_above(counted, z, y, unit, replaced=replaced)
     return Dense(counted, z, y, unit, (low, high), noise_shapes.reach(z, replaced=replaced))
@@ -66,17 +66,14 @@ def greatest(queries: fmpz_mat, adjacency: str) -> Dense:
     """
     rows, replaced = np.array([[float(x) for x in row] for row in queries.tolist()]), adjacency == "replace"
     shares = np.full(len(rows), 1 / len(rows))
-    weights = slopes = root = np.ones((1, 1))
+    weights = np.ones(rows.shape[1])
     for turn in range(ROUNDS):
         gram = rows.T @ (shares[:, None] * rows)
         if replaced:
-            weights, slopes, root = _pairs(gram)
-            spread = rows @ np.linalg.pinv(_shape(gram, weights, slopes, root, replaced=True)) @ rows.T
-            each = np.diag(spread)
+            _, shaped = _pairs(gram)
         else:
-            weights, slopes, root = _alone(gram, rounds=1 if turn else ROUNDS, start=weights if turn else None)
-            shaped = _shape(gram, weights, slopes, root, replaced=False)
-            each = np.einsum("ij,ij->i", rows @ np.linalg.inv(shaped), rows)
+            weights, shaped = _alone(gram, rounds=1 if turn else ROUNDS, start=weights if turn else None)
+        each = np.maximum(np.einsum("ij,ij->i", rows @ np.linalg.inv(shaped), rows), 0)
         mean = float(shares @ each)
         if each.max() < mean * (1 + CLOSE) or (replaced and turn == _TURNS_OF_PAIRS):
             break
@@ -86,50 +83,62 @@ def greatest(queries: fmpz_mat, adjacency: str) -> Dense:
     weighted = fmpz_mat(queries.nrows(), queries.ncols(), [int(k) * x for k, row in zip(whole, queries.tolist(), strict=True) for x in row])
     counted, unit = queries.transpose() * weighted, int(whole.sum())
     gram = np.array([[float(x) for x in row] for row in counted.tolist()])
-    weights, slopes, root = _pairs(gram) if replaced else _alone(gram)
+    weights, shaped = _pairs(gram) if replaced else _alone(gram)
     low = _below(counted, gram, weights, replaced=replaced) / unit
-    z, y, one = _rounded(_shape(gram, weights, slopes, root, replaced=replaced))
+    z, y, one = _rounded(shaped)
     high = noise_shapes.greatest_from_above(queries, z, y, one, replaced=replaced)
     return Dense(counted, z, y, one, (low, high), noise_shapes.reach(z, replaced=replaced))
 
 
-def _alone(gram: Floats, rounds: int = ROUNDS, start: Floats | None = None) -> tuple[Floats, Floats, Floats]:
-    """Weights on single records, their slopes, and the root of K = D G D. start: weights to begin with."""
+def _factor(gram: Floats) -> Floats:
+    """F with F'F the Gram matrix, a row for each of its dimensions: its columns lie as the answers do."""
+    values, axes = np.linalg.eigh(gram)
+    kept = values > values.max() * _NOTHING
+    return np.asarray((axes[:, kept] * np.sqrt(values[kept])).T)
+
+
+def _halved(factor: Floats, spread: Floats) -> Floats:
+    """H with H'H = F' S^(-1/2) F, S = F L F' the spread of weighted differences."""
+    values, axes = np.linalg.eigh(spread)
+    kept = values > values.max() * _NOTHING
+    return np.asarray((axes[:, kept] / values[kept] ** 0.25).T @ factor)
+
+
+def _alone(gram: Floats, rounds: int = ROUNDS, start: Floats | None = None) -> tuple[Floats, Floats]:
+    """Weights on single records, and the shape B whose diagonal is at most 1. start: weights to begin with."""
+    factor = _factor(gram)
     p = np.maximum(np.diag(gram), np.diag(gram).max() * 1e-9)
     p = np.sqrt(p) / np.sqrt(p).sum() if start is None else start
     for turn in range(rounds + 1):
-        d = np.sqrt(p)
-        values, axes = np.linalg.eigh(d[:, None] * gram * d)
-        roots = np.sqrt(np.maximum(values, 0))
-        slopes = (axes**2 @ roots) / p
+        half = _halved(factor, (factor * p) @ factor.T)
+        slopes = (half**2).sum(axis=0)
         mean = float(p @ slopes)
         if slopes.max() < mean * (1 + CLOSE) or turn == rounds:
             break
-        p = np.maximum(p * (slopes / mean) ** _POWER, 1e-13)
+        p = np.maximum(p * (slopes / mean) ** _POWER, 1e-15)
         p = p / p.sum()
-    return p, slopes, np.asarray((axes * roots) @ axes.T)
+    shaped = half.T @ half / slopes.max()
+    return p, np.asarray(shaped * (1 - _ROUND) + _ROUND * np.eye(len(gram)))
 
 
-def _pairs(gram: Floats) -> tuple[Floats, Floats, Floats]:
-    """Weights on pairs, as the entries of a matrix with the halves of them on both sides; what the pairs move by; the root."""
-    n = len(gram)
-    values, axes = np.linalg.eigh(gram)
-    factor = (axes * np.sqrt(np.maximum(values, 0))).T  # its columns lie as the answers do
+def _pairs(gram: Floats, rounds: int = ROUNDS) -> tuple[Floats, Floats]:
+    """Weights on pairs, as the entries of a matrix with the halves of them on both sides, and the shape."""
+    n, factor = len(gram), _factor(gram)
     w = np.maximum(np.add.outer(np.diag(gram), np.diag(gram)) - 2 * gram, 0)
     w = np.sqrt(w) / np.sqrt(w).sum()
-    for turn in range(ROUNDS):
+    for turn in range(rounds + 1):
         laplacian = 2 * (np.diag(w.sum(axis=1)) - w)
-        values, axes = np.linalg.eigh(factor @ laplacian @ factor.T)
-        kept = values > values.max() * 1e-12
-        half = (axes[:, kept] / values[kept] ** 0.25).T @ factor
+        half = _halved(factor, factor @ laplacian @ factor.T)
         inner = half.T @ half
         slopes = np.maximum(np.add.outer(np.diag(inner), np.diag(inner)) - 2 * inner, 0)
         mean = float((w * slopes).sum())
-        if slopes.max() < mean * (1 + CLOSE) or turn == ROUNDS - 1:
+        if slopes.max() < mean * (1 + CLOSE) or turn == rounds:
             break
         w = w * (slopes / mean) ** _POWER
         w = w / w.sum()
-    return w, slopes, inner
+    shaped = inner / slopes.max()
+    size = np.abs(shaped).max()
+    return w, np.asarray(shaped + _ROUND * size * np.eye(n) + np.full((n, n), 1e4 * size))  # the total is public
 
 
 def _below(counted: fmpz_mat, gram: Floats, weights: Floats, *, replaced: bool) -> arb:
@@ -138,7 +147,7 @@ def _below(counted: fmpz_mat, gram: Floats, weights: Floats, *, replaced: bool) 
         i, j = np.triu_indices(n, 1)
         most = np.argsort(-weights[i, j])[:MOST_PAIRS]
         most = most[weights[i, j][most] > 1e-9 * weights.max()]
-        columns = [(int(round(2**_ROOTS * x)), a, b) for x, a, b in zip(np.sqrt(2 * weights[i, j][most]), i[most], j[most], strict=True)]
+        columns = [(round(2**_ROOTS * float(x)), a, b) for x, a, b in zip(np.sqrt(2 * weights[i, j][most]), i[most], j[most], strict=True)]
         columns = [one for one in columns if one[0]]
         moves = np.zeros((n, len(columns)))
         for k, (r, a, b) in enumerate(columns):
@@ -152,20 +161,6 @@ def _below(counted: fmpz_mat, gram: Floats, weights: Floats, *, replaced: bool) 
     turned = (turned + turned.T) / 2
     scale = 2.0 ** np.floor(BITS - np.log2(np.abs(turned).max()))
     return noise_shapes.from_below(counted, _integers(moves), _integers(turned * scale), int(scale) ** 2, replaced=replaced)
-
-
-def _shape(gram: Floats, weights: Floats, slopes: Floats, root: Floats, *, replaced: bool) -> Floats:
-    """B, positive definite, with what records move a measurement of this shape by at most about 1."""
-    n = len(gram)
-    if replaced:
-        shaped = root / slopes.max()
-        shaped = shaped + 1e-9 * np.trace(shaped) / n * np.eye(n) + np.full((n, n), 1e7 * np.abs(shaped).max())  # the total is public
-        return np.asarray(shaped)
-    d = np.sqrt(weights)
-    shaped = root / d[:, None] / d
-    grown = np.sqrt(np.diag(shaped))
-    shaped = shaped / grown[:, None] / grown
-    return np.asarray(shaped * (1 - 1e-9) + 1e-9 * np.eye(n))
 
 
 def _rounded(shaped: Floats) -> tuple[fmpz_mat, fmpz_mat, int]:

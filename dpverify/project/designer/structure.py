@@ -19,7 +19,7 @@ from dpverify.trusted.kernel.errors import DpverifyError
 from dpverify.trusted.kernel.model import Matrix
 from dpverify.trusted.theories.utility import noise_shapes
 
-_TURNS = 60
+_TURNS, _FEW = 60, 48
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,12 @@ def structure(question: Question) -> Structure | str:
         if adjacency == "l2":
             return _of_balls(question)
         if workload is not None and workload.terms:
-            if all(part in SYMMETRIC for term in workload.terms for part in term.parts):
+            few = adjacency == "replace" and workload.columns <= _FEW  # where characters leave something between the ends
+            if not few and all(part in SYMMETRIC for term in workload.terms for part in term.parts):
                 return _of_tables(question, workload)
             if len(workload.terms) == 1 and adjacency != "replace":
                 return _of_product(workload, adjacency, greatest_variance=question.objective == "greatest")
-        rows, columns = question.size
+        columns = question.size[1]
         if columns > MOST_COLUMNS:
             return f"there are {columns if columns < 10**12 else 'too many'} kinds of records, more than {MOST_COLUMNS}, and no symmetry."
         counted, unit = _gram_of_terms(workload) if workload is not None and workload.terms else _gram_of_rows(question.query.rows)

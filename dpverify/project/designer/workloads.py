@@ -253,8 +253,9 @@ def _read_parts(value: Any) -> tuple[str, ...]:
 
 
 def _read_sets(value: Any) -> tuple[tuple[int, ...], ...]:
-    fits = isinstance(value, list) and value and all(isinstance(kept, list) and all(type(i) is int and i >= 0 for i in kept) for kept in value)
-    if not fits or any(len(set(kept)) < len(kept) for kept in value) or len(value) > MOST_TERMS:
+    fits = isinstance(value, list) and value and all(isinstance(kept, list) for kept in value)
+    fits = fits and len(value) <= MOST_TERMS and all(type(i) is int and i >= 0 for kept in value for i in kept)
+    if not fits or any(len(set(kept)) < len(kept) for kept in value):
         raise Fault("is not a list of lists of attributes, counted from 0, such as [[0, 1], [2]].")
     found = tuple(tuple(sorted(kept)) for kept in value)
     if len(set(found)) < len(found):

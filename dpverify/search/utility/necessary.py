@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import Any
 
 from dpverify.search.proposal import Steps
-from dpverify.search.utility import one_line
 from dpverify.search.utility import lattice_lower_bound as necessary_lattice
 from dpverify.search.utility import lines_lower_bound as necessary_lines
+from dpverify.search.utility import one_line
 from dpverify.search.utility import radial_lower_bound as necessary_radial
 from dpverify.search.utility import volume_lower_bound as necessary_volume
 from dpverify.search.utility.offers import Asked, Line, Offer, rational_text

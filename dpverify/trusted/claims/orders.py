@@ -20,7 +20,7 @@ def require_words(claim: Claim) -> None:
     if claim.measure is not None and (claim.epsilon is not None or claim.delta != ZERO):
         raise CertificateError("the claim states an epsilon or a delta beside a measure that stands in place of them.")
     if claim.utility and (claim.order or (claim.measure is not None and claim.measure.name == NEARNESS)):
-        raise CertificateError("the claim asks for errors beside an order or the nearness of answers, which the rules about errors do not know.")
+        raise CertificateError("the claim asks for errors beside an order or nearness, which the rules about errors do not know.")
 
 
 def _require_measure(measure: Measure) -> None:

@@ -63,7 +63,7 @@ def kinds_of_characters(sizes: Sequence[int], tables: Tables) -> Iterator[tuple[
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How the table of counts of a set of attributes is measured: times FINE, and times n - J for each attribute, n the number of its values.
+    """How the table of a set of attributes is measured: times FINE, and times n - J for each attribute, n the number of its values.
 
     cells: how many numbers it has; characters: of its attributes together; value: their eigenvalue. variance: of the noise on each number,
     over sigma^2, where what a record moves is sigma times 1 at most.
@@ -79,8 +79,8 @@ class Measured:
 def measured(sizes: Sequence[int], tables: Tables, adjacency: str) -> list[Measured]:
     """The mechanism of the best shape, but for rounding and what is lost where records are replaced. Raises Rejected.
 
-    A record moves the numbers of a set A by FINE^2 * cells * characters in squares, two that are exchanged by at most `most` times that. The
-    total is public where records are replaced.
+    A record moves the numbers of a set A by FINE^2 * cells * characters in squares, two that are exchanged by at most `most` times that.
+    The total is public where records are replaced.
     """
     found = []
     for kept, count, value in kinds_of_characters(sizes, tables):
@@ -105,10 +105,15 @@ def of_tables(sizes: Sequence[int], tables: Tables, adjacency: str) -> Ends:
         whole = rational(sum((count * value for _, count, value in kinds), Fraction(0)))
         return whole, whole
     replaced = adjacency == "replace"
-    below = sum((count * rational(value).sqrt() for kept, count, value in kinds if kept or not replaced), arb(0))
+    below = sum((count * rational(value).sqrt() for kept, count, value in kinds if kept or not replaced), arb(0)) ** 2
     used = measured(sizes, tables, adjacency)
     above = sum((rational(one.characters * one.value * one.variance / (FINE**2 * one.cells)) for one in used), arb(0)) / cells
-    return (2 * below**2 / (cells - 1) if replaced else below**2 / cells), above
+    if not replaced:
+        return below / cells, above
+    apart = arb(0)  # weights on the pairs that differ in every attribute, in place of those on all pairs
+    for kept, count, value in kinds:
+        apart += count * rational(value * (1 - prod(Fraction(-1, sizes[i] - 1) for i in kept))).sqrt()
+    return (2 * below / (cells - 1)).max(2 * apart**2 / cells), above
 
 
 def of_product(factors: Sequence[Ends]) -> Ends:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil
 from typing import Any, Final
 
@@ -27,7 +28,7 @@ MOST_STEPS: Final = 100_000
 def least_square(claim: Claim, parameters: Mapping[str, Any], rule: str) -> arb:
     """A lower bound in the measure that is claimed. Raises Rejected, CertificateError.
 
-    parameters: with epsilon and delta "reach", from where on the dual function is constant, and "least", what it would prove if delta were 0.
+    parameters: with epsilon and delta "reach", from where on the dual function is constant, and "least", what it would prove of delta 0.
     """
     if claim.measure is not None:
         return by_chi_square(claim.measure, rule)
@@ -67,7 +68,7 @@ def capped(epsilon: arb, delta: arb, reach: Fraction, least: Fraction, rule: str
     pieces = _pieces(q, cap, rational(least), ceil(reach) + 1)
     require(_value(pieces, reach, Fraction(1, 2)) >= 0, Rejected(rule, "reach and least", "psi is not certainly at least 0"))
     breaks = sorted({Fraction(0), Fraction(1, 2), *(x for x in (reach % 1, -reach % 1) if x < Fraction(1, 2))})
-    for low, high in zip(breaks, breaks[1:], strict=False):
+    for low, high in pairwise(breaks):
         if not _between(pieces, reach, q, low, high) >= rational(least):
             raise Rejected(rule, "reach and least", "within half a step of the truth the function is not certainly great enough")
     return rational(least) - 2 * q * delta * cap

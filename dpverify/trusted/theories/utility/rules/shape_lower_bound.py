@@ -2,8 +2,8 @@
 
 Theorem: Let v be the least mean square of an error along one line of neighbours: at least 1/(e^(2 rho) - 1) under rho-zCDP, 1/(e^(mu^2) -
 1) under mu-GDP, 1/(e^eps - 1) where the Renyi divergence of an order of at least 2 is at most eps, and what a dual function proves under
-(eps, delta)-DP. With differences v_i of neighbours, weights p_i >= 0 and H (sum of p_i F v_i (F v_i)') H at most the identity every mechanism
-has on some data a mean square error of at least v times the sum of p_i ((F v_i)' H F v_i)^2.
+(eps, delta)-DP. With differences v_i of neighbours, weights p_i >= 0 and H (sum of p_i F v_i (F v_i)') H at most the identity every
+mechanism has on some data a mean square error of at least v times the sum of p_i ((F v_i)' H F v_i)^2.
 
 Checked:
 - each v_i is a difference of neighbours

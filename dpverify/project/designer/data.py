@@ -118,7 +118,7 @@ def _counts(values: list[Any], *, whole: bool) -> Any:
         found = [_whole(value) for value in values]
         if any(not 0 <= x < 2**31 for x in found):
             at = next(i for i, x in enumerate(found) if not 0 <= x < 2**31)
-            raise DataError(f"the count {str(values[at])[:40]!r} is no integer from 0 to 2^31 - 1, and neighbours are histograms of counts.")
+            raise DataError(f"the count {str(values[at])[:40]!r} is no integer from 0 to 2^31 - 1, as histograms of counts have.")
         return np.array(found, dtype=object)
     try:
         exact = [float(Fraction(value)) if isinstance(value, str) else float(value) for value in values]
