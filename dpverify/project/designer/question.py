@@ -23,6 +23,7 @@ from dpverify.trusted.kernel.model import ADJACENCIES, CLAIMED_MEASURES, Claim, 
 from dpverify.trusted.kernel.well_formed import SHARE
 from dpverify.trusted.sensitivity.queries import query_faults
 
+_ALIKE: Final = "query: all records count alike, so that the answer is the same when one is replaced, and needs no noise."
 OBJECTIVES: Final = ("total", "greatest")
 """What is made small: the mean square of all answers' errors together, or the greatest variance of one answer."""
 
@@ -136,7 +137,10 @@ def _question(file: str, table: Fields) -> Question | None:
     if not table.faults and rows is not None and not any(map(any, rows)):
         table.fault("query: every entry is 0, and the answer is known without looking at the data.")
     elif not table.faults and rows is not None and adjacency == "replace" and len(set(zip(*rows, strict=True))) == 1:
-        table.fault("query: all records count alike, so that the answer is the same when one is replaced, and needs no noise.")
+        table.fault(_ALIKE)
+    elif not table.faults and workload is not None and adjacency == "replace" and workload.terms:
+        if all(part == "total" for term in workload.terms for part in term.parts):
+            table.fault(_ALIKE)
     return None if table.faults else found
 
 

@@ -18,6 +18,8 @@ MOST_ENTRIES: Final = 200_000
 """Of a matrix that is written out."""
 MOST_TERMS: Final = 200_000
 """Families of queries in a union."""
+MOST_PARTS: Final = 25_000_000
+"""Of all these families together, one for each attribute."""
 MOST_RECORDS: Final = 10**150
 """Kinds of records, which are never listed where they are many."""
 PARTS: Final = ("total", "identity", "prefix", "ranges")
@@ -109,7 +111,8 @@ def ranges(length: int) -> Workload:
 def marginals(sizes: tuple[int, ...], ways: int) -> Workload:
     """The tables of counts of every choice of so many attributes; a record is in one cell of each."""
     found = tables(sizes, tuple(combinations(range(len(sizes)), ways)))
-    return replace(found, name=f"all {ways}-way marginals of attributes of {list(sizes) if len(sizes) <= 20 else len(set(sizes))} values")
+    values = f"attributes of {list(sizes)} values" if len(sizes) <= 20 else f"{len(sizes)} attributes"
+    return replace(found, name=f"all {ways}-way marginals of {values}")
 
 
 def tables(sizes: tuple[int, ...], sets: tuple[tuple[int, ...], ...]) -> Workload:
@@ -180,7 +183,7 @@ def _marginals(table: Fields) -> Workload | None:
     if ways is not None and ways > len(sizes):
         table.fault(f"ways = {ways}: there are {len(sizes)} attributes.")
         return None
-    if ways is not None and comb(len(sizes), ways) > MOST_TERMS:
+    if ways is not None and (comb(len(sizes), ways) > MOST_TERMS or comb(len(sizes), ways) * len(sizes) > MOST_PARTS):
         table.fault(f"ways = {ways}: these are more than {MOST_TERMS} marginals.")
         return None
     if ways is not None:
