@@ -44,7 +44,7 @@ def design(
     that is wrong with what is asked.
     """
     checked(digits)
-    asked = {"query": query, "workload": workload, "adjacency": adjacency, "epsilon": epsilon, "delta": delta}
+    asked: dict[str, Any] = {"query": query, "workload": workload, "adjacency": adjacency, "epsilon": epsilon, "delta": delta}
     asked |= {"zcdp": zcdp, "gdp": gdp, "renyi": renyi, "objective": objective, "weights": weights}
     given = {key: _as_in_files(value) for key, value in asked.items() if value is not None}
 

@@ -66,7 +66,7 @@ def release(design: str, data: Path, target: Path | None, seed: int | None, sett
     if target is None:
         click.echo(written.getvalue(), nl=False)
         return 0
-    proved = {"schema": "dpverify/1", "design": designs.record(found, settings.digits), "mechanism": found.ranked[0].candidate.name}
+    proved: dict[str, object] = {"schema": "dpverify/1", "design": designs.record(found, settings.digits), "mechanism": found.ranked[0].candidate.name}
     proved |= {"claim_file": found.ranked[0].claim_file or None, "noise": list(released.told)}
     writing = output.Writing()
     # the proof first: no answers stand anywhere without it

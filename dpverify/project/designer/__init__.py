@@ -181,8 +181,8 @@ def _of_structure(question: Question, known: Structure | str, least: Stated | No
     found = known if isinstance(known, str) else whole.shaped(question, known)
     if isinstance(found, str):
         return [], [] if question.pure else [NotTried(whole.NAME, found)]
-    stated, named = whole.errors(question, found, least), whole.candidate(question, found)
-    return [Designed(named, None, "", stated, found, None, whole.greatest(found))], []
+    stated, chosen = whole.errors(question, found, least), whole.candidate(question, found)
+    return [Designed(chosen, None, "", stated, found, None, whole.greatest(found))], []
 
 
 def _proposed(question: Question, best: Sequence[Designed]) -> tuple[list[Candidate | NotTried], int]:

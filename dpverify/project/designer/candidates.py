@@ -142,7 +142,7 @@ def _norm_noise(
 ) -> Iterator[Proposal]:
     """Noise exp(-epsilon ||z||) in a norm in which neighbours are at most 1 apart."""
     d, query = len(rows), Query(rows, question.query.adjacency)
-    noise = [*_radial("exp(-r)", shape, d, f"1/({format_expr(question.epsilon)})")]
+    noise = [*_radial("exp(-r)", shape, d, f"1/({format_expr(question.stated)})")]
     if back == exact.unit(d):
         yield Candidate(name, how, _file(question, noise, claim=_stated(query)), predicted)
     else:
@@ -360,7 +360,7 @@ def _in_pieces(question: Question, split: recursive.Split, name: str, how: str) 
     parts = []
     for piece in split.pieces:
         points = differences(Query(piece.rows, question.query.adjacency))
-        scale = f"1/({piece.share})/({format_expr(question.epsilon)})"
+        scale = f"1/({piece.share})/({format_expr(question.stated)})"
         noise = ", ".join(_radial("exp(-r)", f"{{ columns = {exact.text(points)} }}", len(piece.rows), scale))
         parts.append(f"  {{ {noise}, {', '.join(_stated(Query(piece.rows, question.query.adjacency)))} }},")
     text = _file(question, ['kind = "compose"', "parts = [", *parts, "]"], split.matrix)
@@ -384,8 +384,7 @@ def _file(question: Question, noise: Sequence[str], back: Matrix | None = None, 
 def _privacy(question: Question) -> Iterator[str]:
     measure = question.measure
     if measure is None:
-        assert question.epsilon is not None
-        yield f'epsilon = "{format_expr(question.epsilon)}"'
+        yield f'epsilon = "{format_expr(question.stated)}"'
         if question.delta != ZERO:
             yield f'delta = "{format_expr(question.delta)}"'
         return
@@ -424,7 +423,7 @@ def _scale(moved: object, question: Question) -> str:
 def _pure_scale(moved: Fraction, question: Question) -> str:
     if isinstance(question.epsilon, Num):
         return exact_text(moved / question.epsilon.value)
-    return f"({moved})/({format_expr(question.epsilon)})"
+    return f"({moved})/({format_expr(question.stated)})"
 
 
 def exact_text(x: Fraction) -> str:

@@ -71,6 +71,12 @@ class Question:
         return self.measure is None and self.delta == ZERO
 
     @property
+    def stated(self) -> Expr:
+        """Epsilon, where that is what is wanted."""
+        assert self.epsilon is not None
+        return self.epsilon
+
+    @property
     def rate(self) -> float:
         """Epsilon in floats."""
         assert self.epsilon is not None

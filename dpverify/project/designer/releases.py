@@ -182,7 +182,7 @@ def _of_factors(
     else:
         noisy = counts.ravel().astype(float) + rng.normal(scale=sqrt(square), size=counts.size)
     told = noisy.astype(float).reshape(counts.shape)
-    undone = [None if factor is None else np.linalg.inv(_floats(factor)) for factor in factors]
+    undone: list[Floats | None] = [None if factor is None else np.asarray(np.linalg.inv(_floats(factor)), dtype=np.float64) for factor in factors]
     for axis, matrix in enumerate(undone):
         if matrix is not None:
             told = np.moveaxis(np.tensordot(matrix, told, axes=(1, axis)), 0, axis)
@@ -199,7 +199,9 @@ def _of_factors(
         if joint:
             squares = _joint(term, workload.sizes, undone[0])
         else:
-            squares = reduce(np.kron, [_alone(part, n, m) for part, n, m in zip(term.parts, workload.sizes, undone, strict=True)])
+            squares = np.ones(1)
+            for part, n, matrix in zip(term.parts, workload.sizes, undone, strict=True):
+                squares = np.kron(squares, _alone(part, n, matrix))
         deviations.append(np.sqrt(squares * float(square)))
     return np.concatenate(answers), np.concatenate(deviations)
 
@@ -284,7 +286,8 @@ def _true(claim: Claim, counts: Sequence[Fraction]) -> Iterator[int | float]:
     whole = isinstance(mechanism, PostProcess | Compose)
     noises: Sequence[Noisy] = released(mechanism).noises if whole else (Noisy(Part(mechanism, query=claim.query), 0, 1),)
     for noise in noises:
-        query = noise.part.query if noise.part.query is not None else claim.query
+        query = noise.part.query or claim.query
+        assert query is not None
         for row in query.rows * noise.times:
             answer = sum((x * n for x, n in zip(row, counts, strict=True)), Fraction(0))
             yield int(answer) if answer.denominator == 1 else float(answer)

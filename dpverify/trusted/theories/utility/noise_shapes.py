@@ -38,13 +38,14 @@ Ends = tuple[arb, arb]
 
 def gram(part: str, size: int) -> fmpz_mat:
     """How many queries of a family on so many bins count both of two bins. Raises KeyError for a family that is none."""
+    pairs = [(min(i, j), max(i, j)) for i in range(size) for j in range(size)]
     both = {
-        "total": lambda _low, _high: 1,
-        "identity": lambda low, high: int(low == high),
-        "prefix": lambda _low, high: size - high,
-        "ranges": lambda low, high: (low + 1) * (size - high),
+        "total": [1 for _ in pairs],
+        "identity": [int(low == high) for low, high in pairs],
+        "prefix": [size - high for _, high in pairs],
+        "ranges": [(low + 1) * (size - high) for low, high in pairs],
     }[part]
-    return fmpz_mat(size, size, [both(min(i, j), max(i, j)) for i in range(size) for j in range(size)])
+    return fmpz_mat(size, size, both)
 
 
 def kinds_of_characters(sizes: Sequence[int], tables: Tables) -> Iterator[tuple[tuple[int, ...], int, Fraction]]:
@@ -137,14 +138,14 @@ def from_below(counted: fmpz_mat, moves: fmpz_mat, turned: fmpz_mat, level: int,
     off = arb(_squares(whole * whole - whole * level)).sqrt()
     most = (level + (arb(level) ** 2 + 4 * off).sqrt()) / 2  # no eigenvalue x has |x (x - level)| > off
     trace = sum((half[i, i] for i in range(half.nrows())), fmpz(0))
-    return arb(max(trace, 0)) ** 2 / (most * _weight(moves, replaced=replaced))
+    return arb(trace if trace > 0 else 0) ** 2 / (most * _weight(moves, replaced=replaced))
 
 
 def _weight(moves: fmpz_mat, *, replaced: bool) -> int:
     """The sum of the squares of the integers. Raises Rejected where a column is no multiple of a difference."""
     total = 0
     for column in moves.transpose().tolist():
-        entries = [int(x) for x in column if x]
+        entries = [int(x) for x in column if x != 0]
         fits = len(entries) == 2 and sum(entries) == 0 if replaced else len(entries) == 1
         require(fits, Rejected(NAME, "a move", "it is no multiple of a difference of neighbours"))
         total += entries[0] ** 2
