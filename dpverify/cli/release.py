@@ -57,8 +57,9 @@ def release(design: str, data: Path, target: Path | None, seed: int | None, sett
     found = designer.design(question, judge)
     if not found.ranked:
         raise DataError(f"{design}: no mechanism was found whose privacy and error are proved.")
-    released = found.ranked[0].release(given, seed)
-    output.say(f"{found.ranked[0].candidate.name}: {found.ranked[0].candidate.how}", *released.told, err=True)
+    best = found.ranked[0]
+    released = best.release(given, seed)
+    output.say(f"{best.candidate.name}: {best.candidate.how}", *released.told, err=True)
     written = io.StringIO()
     lines = csv.writer(written, lineterminator="\n")
     lines.writerow(["query", "answer", "standard_deviation"])
@@ -66,8 +67,9 @@ def release(design: str, data: Path, target: Path | None, seed: int | None, sett
     if target is None:
         click.echo(written.getvalue(), nl=False)
         return 0
-    proved: dict[str, object] = {"schema": "dpverify/1", "design": designs.record(found, settings.digits), "mechanism": found.ranked[0].candidate.name}
-    proved |= {"claim_file": found.ranked[0].claim_file or None, "noise": list(released.told)}
+    proved: dict[str, object] = {"schema": "dpverify/1", "design": designs.record(found, settings.digits)}
+    proved |= {"mechanism": best.candidate.name}
+    proved |= {"claim_file": best.claim_file or None, "noise": list(released.told)}
     writing = output.Writing()
     # the proof first: no answers stand anywhere without it
     if writing.write(target.with_suffix(".json"), json.dumps(proved, indent=1) + "\n"):

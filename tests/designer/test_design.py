@@ -21,6 +21,7 @@ from dpverify.search.verify import verify
 from dpverify.trusted.kernel.balls import constant
 
 SCHEMAS = Path(dpverify.__file__).parent / "schemas"
+ALL = {"adjacency": "replace", "gdp": 1}
 SMALL = {"query": [[1, 1, 0], [0, 10, 10]], "adjacency": "l1", "epsilon": 1}
 
 
@@ -169,8 +170,8 @@ def test_what_somebody_else_wrote_is_not_replaced(tmp_path):
         ({**SMALL, "weights": [1]}, "1 of them, and 2 queries"),
         ({**SMALL, "weights": [1, 0]}, "not above 0"),
         ({**SMALL, "objective": "least"}, "total"),
-        ({"workload": {"kind": "marginals", "sizes": [2, 2], "ways": 1}, "adjacency": "l1", "gdp": 1, "weights": [1, 2, 3]}, "2 families .* 4 queries"),
-        ({"workload": {"kind": "product", "parts": ["total", "total"], "sizes": [900, 900]}, "adjacency": "replace", "gdp": 1}, "needs no noise"),
+        ({**ALL, "workload": {"kind": "marginals", "sizes": [2, 2], "ways": 1}, "weights": [1, 2, 3]}, "2 families .* 4 queries"),
+        ({**ALL, "workload": {"kind": "product", "parts": ["total", "total"], "sizes": [900, 900]}}, "needs no noise"),
     ],
 )
 def test_a_bad_question_lists_all_that_is_wrong(table, why):

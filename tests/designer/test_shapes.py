@@ -178,7 +178,7 @@ def test_noise_of_the_best_shape_is_as_near_to_every_mechanism_for_every_workloa
         known = structure(question)
         found = whole.shaped(question, known)
         if objective == "total":
-            top = dict(((b.measure, b.side), b.value) for _, b in whole.errors(question, found, None))["rms_l2", "upper"]
+            top = {(b.measure, b.side): b.value for _, b in whole.errors(question, found, None)}["rms_l2", "upper"]
             bottom = whole.necessary(question, known)[1].value
         else:
             top, bottom = whole.greatest(found), whole.necessary_greatest(question, known)
@@ -190,7 +190,8 @@ def test_weights_multiply_the_errors_of_queries_or_of_families():
     one = structure(asked(table, weights=[2, 3]))
     both = {"kind": "union", "of": [{"kind": "marginals", "sizes": [2, 3], "sets": [[i]]} for i in (0, 1)], "weights": [2, 3]}
     assert [float(x) for x in one.ends] == pytest.approx([float(x) for x in structure(asked(both)).ends])
-    assert [float(x) for x in structure(asked(table, weights=[2, 2, 3, 3, 3])).ends] == pytest.approx([float(x) for x in one.ends], rel=1e-5)
+    each = structure(asked(table, weights=[2, 2, 3, 3, 3]))
+    assert [float(x) for x in each.ends] == pytest.approx([float(x) for x in one.ends], rel=1e-5)
 
 
 def test_what_has_neither_a_short_matrix_nor_a_structure_is_refused():

@@ -43,7 +43,7 @@ def found(asked):
 
 
 def least_variance(epsilon, delta, offset, reach):
-    """The least mean square of a law on offset + Z that keeps (epsilon, delta) with its own shift by 1, which no law of finite reach has less."""
+    """The least mean square of a law on offset + Z that keeps (epsilon, delta) with its own shift by 1, among those of so wide a reach."""
     n = 2 * reach + 1
     points, factor = np.arange(-reach, reach + 1) + offset, exp(epsilon)
     rows = lil_matrix((2 * (n + 1) + 2, n + 2 * (n + 1)))
@@ -92,20 +92,20 @@ def test_a_dual_function_that_is_accepted_is_one(reach, epsilon):
         except Rejected:
             continue
         accepted += 1
-        q, l = exp(-epsilon), float(number)
-        cap = (float(reach) ** 2 - l) / (1 - q)
+        q, low = exp(-epsilon), float(number)
+        cap = (float(reach) ** 2 - low) / (1 - q)
 
-        def psi(u, q=q, l=l, cap=cap):
+        def psi(u, q=q, low=low, cap=cap):
             if u <= 0.5:
                 return 0.0
             total, power = 0.0, 1.0
             while u < float(reach):
-                total, power, u = total + power * (u * u - l), power * q, u + 1
+                total, power, u = total + power * (u * u - low), power * q, u + 1
             return total + power * cap
 
         for u in np.linspace(-float(reach) - 2, float(reach) + 2, 801):
             assert 0 <= psi(u) <= cap + 1e-9
-            assert u * u - l >= psi(u) - q * psi(u + 1) + psi(-u) - q * psi(1 - u) - 1e-9
+            assert u * u - low >= psi(u) - q * psi(u + 1) + psi(-u) - q * psi(1 - u) - 1e-9
     assert accepted > 0 or reach < 1
 
 

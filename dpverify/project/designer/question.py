@@ -144,9 +144,9 @@ def _question(file: str, table: Fields) -> Question | None:
         table.fault("query: every entry is 0, and the answer is known without looking at the data.")
     elif not table.faults and rows is not None and adjacency == "replace" and len(set(zip(*rows, strict=True))) == 1:
         table.fault(_ALIKE)
-    elif not table.faults and workload is not None and adjacency == "replace" and workload.terms:
-        if all(part == "total" for term in workload.terms for part in term.parts):
-            table.fault(_ALIKE)
+    totals = workload is not None and workload.terms and all(part == "total" for term in workload.terms for part in term.parts)
+    if not table.faults and totals and adjacency == "replace":
+        table.fault(_ALIKE)
     return None if table.faults else found
 
 

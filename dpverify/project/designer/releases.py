@@ -182,7 +182,7 @@ def _of_factors(
     else:
         noisy = counts.ravel().astype(float) + rng.normal(scale=sqrt(square), size=counts.size)
     told = noisy.astype(float).reshape(counts.shape)
-    undone: list[Floats | None] = [None if factor is None else np.asarray(np.linalg.inv(_floats(factor)), dtype=np.float64) for factor in factors]
+    undone = [None if factor is None else _undone(factor) for factor in factors]
     for axis, matrix in enumerate(undone):
         if matrix is not None:
             told = np.moveaxis(np.tensordot(matrix, told, axes=(1, axis)), 0, axis)
@@ -201,13 +201,14 @@ def _of_factors(
         else:
             squares = np.ones(1)
             for part, n, matrix in zip(term.parts, workload.sizes, undone, strict=True):
-                squares = np.kron(squares, _alone(part, n, matrix))
+                squares = np.asarray(np.kron(squares, _alone(part, n, matrix)), dtype=np.float64)
         deviations.append(np.sqrt(squares * float(square)))
     return np.concatenate(answers), np.concatenate(deviations)
 
 
-def _floats(factor: Dense) -> Floats:
-    return np.array([[float(x) for x in row] for row in factor.measured.tolist()])
+def _undone(factor: Dense) -> Floats:
+    rows = np.array([[float(x) for x in row] for row in factor.measured.tolist()])
+    return np.asarray(np.linalg.inv(rows), dtype=np.float64)
 
 
 def _along(counts: Any, axis: int, matrix: fmpz_mat) -> Any:
