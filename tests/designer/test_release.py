@@ -34,7 +34,7 @@ KINDS = {
     "a claim file": {"query": [[1, 2, 0], [0, 1, 1]], "adjacency": "add-remove", "epsilon": 1, "weights": [1, 4]},
     "pure, no matrix": {"workload": {"kind": "marginals", "sizes": [30, 20, 4], "ways": 2}, "adjacency": "add-remove", "epsilon": 1},
 }  # fmt: skip
-TRIALS = 300
+TRIALS = 100
 
 
 def plain(question):
