@@ -278,8 +278,7 @@ ZCDP = Measure("zcdp", num(1))
     [
         (Claim(RESPONSE, None, delta=num(1), measure=ZCDP), "an epsilon or a delta beside a measure"),
         (Claim(RESPONSE, num(1), measure=ZCDP), "an epsilon or a delta beside a measure"),
-        (Claim(RESPONSE, None, measure=ZCDP, utility=True), "asks for errors beside a measure or an order"),
-        (Claim(RESPONSE, None, order="reverse", utility=True), "asks for errors beside a measure or an order"),
+        (Claim(RESPONSE, None, order="reverse", utility=True), "asks for errors beside an order or nearness"),
         (Claim(Guarantee("zcdp", ((num(1),),), "sideways"), None), "the order 'sideways', which is none of one-sided, reverse"),
         (Claim(Compose((Part(Guarantee("zcdp", ((num(1),),), "sideways")),)), None), "the order 'sideways', which is none of"),
         (Claim(NoisyMax(Sampled(), num(3)), None), "'noise' is .*, which dpverify does not write there"),

@@ -29,17 +29,23 @@ class Designed(designer.Design):
 
 
 def design(
-    query: Sequence[Sequence[Entry]] | None = None, *, workload: Mapping[str, Any] | None = None, adjacency: str, epsilon: Entry,
-    delta: Entry = 0, output: str | Path | None = None, digits: int = 20,
+    query: Sequence[Sequence[Entry]] | None = None, *, workload: Mapping[str, Any] | None = None, adjacency: str,
+    epsilon: Entry | None = None, delta: Entry | None = None, zcdp: Entry | None = None, gdp: Entry | None = None,
+    renyi: Mapping[str, Any] | None = None, objective: str = "total", weights: Sequence[Entry] | None = None,
+    output: str | Path | None = None, digits: int = 20,
 ) -> Designed:  # fmt: skip
     """Mechanisms for a query, or a workload by name, in the order of their certified errors; what `dpverify design` tells.
 
     query: a row for each linear query, a column for each kind of record. workload: in its place a table as files have it, such as
-    {"kind": "prefix", "length": 8}. adjacency: "add-remove", "replace", "l1" or "l2". output: a folder for the claim files. Numbers are
-    integers, fractions, decimals, or expressions as texts. Raises SpecError listing all that is wrong with what is asked.
+    {"kind": "prefix", "length": 8}. adjacency: "add-remove", "replace", "l1" or "l2". The privacy is epsilon (in nats) with a delta, or
+    zcdp, gdp, or renyi = {"order": 2, "epsilon": 1}. objective: "total", the mean square of all errors, or "greatest", the greatest
+    variance of one answer. weights: by how much the error of each query counts, or of each family of a workload, such as a marginal.
+    output: a folder for the claim files. Numbers are integers, fractions, decimals, or expressions as texts. Raises SpecError listing all
+    that is wrong with what is asked.
     """
     checked(digits)
-    asked = {"query": query, "workload": workload, "adjacency": adjacency, "epsilon": epsilon, "delta": delta}
+    asked: dict[str, Any] = {"query": query, "workload": workload, "adjacency": adjacency, "epsilon": epsilon, "delta": delta}
+    asked |= {"zcdp": zcdp, "gdp": gdp, "renyi": renyi, "objective": objective, "weights": weights}
     given = {key: _as_in_files(value) for key, value in asked.items() if value is not None}
 
     def judge(specs: Sequence[Spec]) -> list[Judgement | None]:

@@ -418,11 +418,8 @@ class _Reader(Mechanisms):
     def _beside(self, table: Fields, measure: Measure | None, order: str, utility: bool) -> None:
         if measure is not None and table.has("delta"):
             table.fault(f"{measure.name} has no delta: claim epsilon and delta in a claim of their own.")
-        if utility and (measure is not None or order):
-            what = "order" if measure is None else measure.name
-            table.fault(
-                f"utility = true stands beside {what}: the errors of a mechanism are asked for in a claim about epsilon, in both orders."
-            )
+        if utility and order:
+            table.fault("utility = true stands beside order: the errors of a mechanism are asked for in a claim about both orders.")
 
     def _differing(self, table: Fields, mechanism: Mechanism, difference: tuple[Expr, ...]) -> Mechanism:
         """The mechanism under the differences that a claim states."""

@@ -118,13 +118,14 @@ def read_divergence(value: Any) -> tuple[Expr | str, Fraction]:
     """A Renyi divergence with its order: { order = 2, epsilon = "1/2" }."""
     if not isinstance(value, dict) or value.keys() != {"order", "epsilon"}:
         raise Fault('is not an order and an epsilon. Write it as renyi = { order = 2, epsilon = "1/2" }.')
-    order = _rational(value["order"])
+    order = read_rational(value["order"])
     if order <= 1:
         raise Fault(f"has the order {order}, which is not above 1. The limit at order 1 is the mean loss, which zcdp bounds.")
     return read_number_or_tight(value["epsilon"]), order
 
 
-def _rational(value: Any) -> Fraction:
+def read_rational(value: Any) -> Fraction:
+    """A number that is rational."""
     number = read_number(value)
     if not isinstance(number, Num):
         raise Fault(f"holds {show(value)}, which is not a rational number.")
@@ -230,12 +231,12 @@ def read_rows(value: Any) -> tuple[tuple[Expr, ...], ...]:
 
 def read_matrix(value: Any) -> Matrix:
     """A matrix of rationals."""
-    return tuple(tuple(_rational(entry) for entry in _list(row)) for row in _matrix(value))
+    return tuple(tuple(read_rational(entry) for entry in _list(row)) for row in _matrix(value))
 
 
 def read_vector(value: Any) -> Vector:
     """A list of rationals."""
-    return tuple(_rational(entry) for entry in _list(value))
+    return tuple(read_rational(entry) for entry in _list(value))
 
 
 def read_points(value: Any) -> tuple[tuple[Expr, ...], ...]:
@@ -298,7 +299,7 @@ def read_norm(value: Any) -> Norm:
         raise Fault(f'is not a norm. Use "l1", "l2", "linf", {{lp = "3/2"}}, {bodies}.')
     kind, body = next(iter(value.items()))
     if kind == "lp":
-        return LINF if _end(body) is None else Norm("lp", _rational(body))
+        return LINF if _end(body) is None else Norm("lp", read_rational(body))
     return Norm(read_choice(("lp", "ellipsoid", *BODIES))(kind), matrix=read_matrix(body))
 
 
@@ -325,13 +326,13 @@ def _domain(text: str) -> Domain | None:
         return DOMAIN_WORDS[phrase]
     if match := _COMPARISON.fullmatch(phrase):
         whole, relation, end = match.groups()
-        at = _rational(end.strip())
+        at = read_rational(end.strip())
         opened = relation in "<>"
         domain = Domain(at, None, opened, True) if ">" in relation else Domain(None, at, True, opened)
     elif match := _INTERVAL.fullmatch(phrase):
         whole, left, low, high, right = match.groups()
-        lower = None if low.strip() == "-inf" else _rational(low.strip())
-        upper = None if high.strip() in ("inf", "+inf") else _rational(high.strip())
+        lower = None if low.strip() == "-inf" else read_rational(low.strip())
+        upper = None if high.strip() in ("inf", "+inf") else read_rational(high.strip())
         domain = Domain(lower, upper, left == "(", right == ")")
     else:
         return None

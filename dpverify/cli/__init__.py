@@ -38,6 +38,7 @@ VERBS: Final[Mapping[str, Callable[[], click.Command]]] = {
     "report": lambda: import_module("dpverify.cli.report").report,
     "calibrate": lambda: import_module("dpverify.cli.calibrate").calibrate,
     "design": lambda: import_module("dpverify.cli.design").design,
+    "release": lambda: import_module("dpverify.cli.release").release,
     "tradeoff": lambda: import_module("dpverify.cli.tradeoff").tradeoff,
     "account": lambda: import_module("dpverify.cli.account").account,
     "sample": lambda: import_module("dpverify.cli.sample").sample,

@@ -21,6 +21,7 @@ from dpverify.search.verify import verify
 from dpverify.trusted.kernel.balls import constant
 
 SCHEMAS = Path(dpverify.__file__).parent / "schemas"
+ALL = {"adjacency": "replace", "gdp": 1}
 SMALL = {"query": [[1, 1, 0], [0, 10, 10]], "adjacency": "l1", "epsilon": 1}
 
 
@@ -153,7 +154,7 @@ def test_what_somebody_else_wrote_is_not_replaced(tmp_path):
 @pytest.mark.parametrize(
     ("table", "why"),
     [
-        ({}, "query or workload is missing.*adjacency is missing.*epsilon is missing"),
+        ({}, "query or workload is missing.*adjacency is missing.*epsilon or zcdp or gdp or renyi is missing"),
         ({**SMALL, "workload": {"kind": "histogram", "bins": 2}}, "not both"),
         ({**SMALL, "epsilon": 0}, "not certainly above 0"),
         ({**SMALL, "epsilon": "x"}, "free symbol 'x'"),
@@ -162,6 +163,15 @@ def test_what_somebody_else_wrote_is_not_replaced(tmp_path):
         ({**SMALL, "query": [[0, 0]]}, "every entry is 0"),
         ({**SMALL, "query": [[1, 1], [2, 2]], "adjacency": "replace"}, "all records count alike, .* and needs no noise"),
         ({**SMALL, "adjacency": "l3", "colour": 1}, "l3.*unknown key"),
+        ({**SMALL, "zcdp": 1}, "not both"),
+        ({"query": [[1]], "adjacency": "l1", "zcdp": 0}, "zcdp = 0 is not certainly above 0"),
+        ({"query": [[1]], "adjacency": "l1", "gdp": 1, "delta": "1e-6"}, "unknown key.*delta"),
+        ({"query": [[1]], "adjacency": "l1", "renyi": {"order": 2, "epsilon": "tight"}}, "none is given"),
+        ({**SMALL, "weights": [1]}, "1 of them, and 2 queries"),
+        ({**SMALL, "weights": [1, 0]}, "not above 0"),
+        ({**SMALL, "objective": "least"}, "total"),
+        ({**ALL, "workload": {"kind": "marginals", "sizes": [2, 2], "ways": 1}, "weights": [1, 2, 3]}, "2 families .* 4 queries"),
+        ({**ALL, "workload": {"kind": "product", "parts": ["total", "total"], "sizes": [900, 900]}}, "needs no noise"),
     ],
 )
 def test_a_bad_question_lists_all_that_is_wrong(table, why):

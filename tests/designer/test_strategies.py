@@ -15,7 +15,6 @@ from dpverify.project.designer.strategies import strategies
 from dpverify.project.designer.tuning import discrete_delta, discrete_sigma, spread, weights
 from dpverify.project.designer.workloads import marginals, prefixes, ranges
 from dpverify.trusted.kernel.expr import ONE
-from dpverify.trusted.kernel.model import Query
 
 GENERATOR = np.random.default_rng(5)
 RANDOM = tuple(tuple(Fraction(int(x)) for x in row) for row in GENERATOR.integers(-3, 4, (4, 9)))
@@ -24,7 +23,7 @@ QUERIES = {"random": RANDOM, "one heavy row, one twice": HEAVY, "ranges": ranges
 
 
 def question(rows, workload=None, adjacency="l1"):
-    return Question("query.toml", Query(rows, adjacency), ONE, workload=workload)
+    return Question("query.toml", rows, adjacency, ONE, workload=workload)
 
 
 @pytest.mark.parametrize("name", QUERIES)

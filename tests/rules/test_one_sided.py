@@ -444,7 +444,6 @@ HEAD = '[mechanism]\nkind = "builtin"\nname = "laplace"\nparameters = {{ scale =
         ("zcdp = 1\ngdp = 1", "use either gdp or zcdp, not both."),
         ("epsilon = 1\nzcdp = 1", "use either zcdp or epsilon, not both."),
         ("zcdp = 1\ndelta = 0", "zcdp has no delta: claim epsilon and delta in a claim of their own."),
-        ("zcdp = 1\nutility = true", "utility = true stands beside zcdp"),
         ('epsilon = 1\norder = "one-sided"\nutility = true', "utility = true stands beside order"),
         ("zcdp = -1", "zcdp = -1 is negative"),
         ("renyi = 2", 'Write it as renyi = { order = 2, epsilon = "1/2" }.'),

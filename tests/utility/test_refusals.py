@@ -123,7 +123,10 @@ REFUSED: Refusals = {
         lambda: log_concave_noise.infer(Claim(LAPLACE, ONE, sensitivity=ONE), {}, ()),
         "it wants one premise, of the root mean squares of the coordinates",
     ),
-    "a scale that is not symmetric": (lambda: lines_lower_bound._scale({"scale": [["1", "2"], ["3", "1"]]}, 2), "'scale' is not symmetric"),
+    "a scale that is not symmetric": (
+        lambda: lines_lower_bound.scale_of({"scale": [["1", "2"], ["3", "1"]]}, 2),
+        "'scale' is not symmetric",
+    ),
     "another mean than that of squares": (
         lambda: lp._of_query(Claim(LAPLACE, ONE, query=COUNT), {"measure": "mode"}, (), None),
         "'row' is None, not a whole number",

@@ -5,23 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 from dpverify.catalogue import Spec, read_spec
 from dpverify.errors import SpecError
+from dpverify.project.designer import releases, tables, whole
 from dpverify.project.designer.candidates import Candidate, NotTried, candidates
+from dpverify.project.designer.data import Data, of_histogram
 from dpverify.project.designer.isotropy import Isotropy, isotropy
 from dpverify.project.designer.question import Question as Question
 from dpverify.project.designer.question import question_of as question_of
 from dpverify.project.designer.question import read_question as read_question
+from dpverify.project.designer.releases import Released
+from dpverify.project.designer.structure import Structure, structure
+from dpverify.project.designer.tables import Laplace
+from dpverify.project.designer.whole import Shaped, Stated
 from dpverify.runtime.whole import write
 from dpverify.trusted.facts.errors import ErrorBound, Measure
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.bounds import Infinite
 from dpverify.trusted.kernel.expr import Expr
 from dpverify.trusted.kernel.judgement import Judgement
+from dpverify.trusted.kernel.model import Claim
+from dpverify.trusted.theories.utility.any_mechanism import REALS
 
 Judge = Callable[[Sequence[Spec]], Sequence[Judgement | None]]
 """From the claims of files, one each, to what is proved of them, None where that took too long."""
@@ -37,22 +46,65 @@ HEADING: Final = "# Designed by dpverify: "
 
 @dataclass(frozen=True, slots=True)
 class Designed:
-    """A candidate with what is proved of it. file: where its claim is written, empty where it is not."""
+    """A candidate with what is proved of it. file: where its claim is written, empty where it is not.
+
+    stated: what is proved of noise of the best shape from the structure of a workload, without a claim file. noise: which that is.
+    question: what the mechanism answers. greatest: the root of the greatest variance of one answer, at most, where that is asked for.
+    """
 
     candidate: Candidate
     judgement: Judgement | None
     file: str = ""
+    stated: tuple[Stated, ...] = ()
+    noise: Shaped | Laplace | None = None
+    question: Question | None = None
+    greatest: Expr | None = None
 
     @property
     def verdict(self) -> str:
         """Of its claim."""
+        if self.stated:
+            return "PROVED"
         return "UNKNOWN" if self.judgement is None else self.judgement.verdict
 
     def bound(self, measure: Measure, side: str, whose: str = "this") -> tuple[str, ErrorBound] | None:
         """What is proved of one error, with the rule that proves it."""
-        errors = () if self.judgement is None else self.judgement.errors
+        errors = self.stated if self.judgement is None else self.judgement.errors
         wanted = (measure, side, whose, None)
         return next((one for one in errors if (one[1].measure, one[1].side, one[1].whose, one[1].coordinate) == wanted), None)
+
+    @property
+    def claim_file(self) -> str:
+        """What its claim file says; empty where it has none."""
+        return _text(self.question, self.candidate) if self.question is not None and self.candidate.text else ""
+
+    @property
+    def claim(self) -> Claim:
+        """What its claim file claims."""
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "design.toml"
+            file.write_text(self.claim_file, encoding="utf-8")
+            (claim,) = read_spec(file).claims
+        return claim.claim
+
+    def release(self, histogram: Sequence[Any] | Data, seed: int | None = None) -> Released:
+        """The answers to the queries on data, with noise, and their standard deviations.
+
+        histogram: how many records there are of each kind, in the order of the columns; or `Data`. seed: of numpy's generator; without
+        one its bits are new each time, as they must be where something is published. Raises DataError.
+        """
+        import numpy as np
+
+        question = self.question
+        assert question is not None
+        whole = question.adjacency not in REALS
+        data = histogram if isinstance(histogram, Data) else of_histogram(histogram, sizes_of(question), whole=whole)
+        rng = np.random.default_rng(seed)
+        if isinstance(self.noise, Shaped):
+            return releases.by_shape(question, self.noise, data, rng)
+        if self.noise is not None:
+            return releases.by_laplace(question, self.noise, data, rng)
+        return releases.by_claim(question, self.claim, data, rng, _size(self.value("rms_l2", "upper")))
 
     def value(self, measure: Measure, side: str) -> Expr | None:
         """The same of its own error, as a finite number."""
@@ -68,31 +120,77 @@ class Design:
     ranked: tuple[Designed, ...]
     left: tuple[NotTried, ...]
     isotropy: Isotropy | NotTried
+    necessary: Stated | None = None
+    necessary_greatest: Expr | None = None
 
     @cached_property
     def least(self) -> tuple[str, ErrorBound] | None:
         """The greatest lower bound on the root mean square error of any mechanism, with its rule."""
         found = [one for each in self.ranked if (one := each.bound("rms_l2", "lower", "any")) is not None]
+        found += [] if self.necessary is None else [self.necessary]
         return max(found, key=lambda one: _size(one[1].value), default=None)
 
 
 def design(question: Question, judge: Judge) -> Design:
-    """Candidates for a question, each judged as a claim file, in the order of their certified errors."""
-    proposed = [*candidates(question)]
+    """Candidates for a question, each judged as a claim file, and noise of the best shape, in the order of their certified errors.
+
+    Raises SpecError where the queries have no matrix, and no structure by which something is known of them.
+    """
+    known = structure(question)
+    if question.rows is None and isinstance(known, str):
+        raise SpecError(f"{question.file}, design: workload: its matrix has too many entries to be written out, and {known}")
+    least = None if isinstance(known, str) else whole.necessary(question, known)
+    best, left = _of_structure(question, known, least)
+    proposed, few = _proposed(question, best)
     wanted = sorted((one for one in proposed if isinstance(one, Candidate)), key=lambda one: one.predicted or 0)
-    rows = question.query.rows
-    most = MOST_JUDGED if len(rows) * len(rows[0]) <= MANY else MOST_JUDGED_OF_MANY
-    left = [one for one in proposed if isinstance(one, NotTried)]
-    left += [NotTried(one.name, f"its error is about {one.predicted:.6g}, and {most} others promise less.") for one in wanted[most:]]
-    found = [Designed(*one) for one in zip(wanted[:most], _judged(question, wanted[:most], judge), strict=True)]
+    left += [one for one in proposed if isinstance(one, NotTried)]
+    left += [NotTried(one.name, f"its error is about {one.predicted:.6g}, and {few} others promise less.") for one in wanted[few:]]
+    found = [*best, *(Designed(*one) for one in zip(wanted[:few], _judged(question, wanted[:few], judge), strict=True))]
     good = [one for one in found if one.verdict == "PROVED" and one.value("rms_l2", "upper") is not None]
     for one in found:
-        if one not in good:
+        if all(one is not other for other in good):
             why = "its error is not certified" if one.verdict == "PROVED" else f"its claim is {one.verdict}"
             left.append(NotTried(one.candidate.name, f"{why}."))
     order = {one.name: number for number, one in enumerate(proposed)}  # of equal errors the simpler mechanism is first
-    ranked = sorted(good, key=lambda one: (float(f"{_size(one.value('rms_l2', 'upper')):.9e}"), order[one.candidate.name]))
-    return Design(question, tuple(ranked), tuple(left), isotropy(question))
+    last = len(order)
+    good = [replace(one, question=question) for one in good]
+    if question.objective == "greatest":
+        good = [replace(one, greatest=releases.greatest_of(one.claim)) if one.claim_file else one for one in good]
+    sizes = {id(one): _size(one.greatest if question.objective == "greatest" else one.value("rms_l2", "upper")) for one in good}
+    ranked = sorted(good, key=lambda one: (float(f"{sizes[id(one)]:.9e}"), order.get(one.candidate.name, last)))
+    body = NotTried("isotropy", "the queries have no matrix that is short enough.") if _many(question) else isotropy(question)
+    most = None if isinstance(known, str) else whole.necessary_greatest(question, known)
+    return Design(question, tuple(ranked), tuple(left), body, least, most)
+
+
+def sizes_of(question: Question) -> tuple[int, ...]:
+    """The sizes of the attributes that records have; of a query, its columns are the values of one."""
+    return (question.size[1],) if question.workload is None else question.workload.sizes
+
+
+def _many(question: Question) -> bool:
+    return question.rows is None or (not question.pure and prod(question.size) > MANY)
+
+
+def _of_structure(question: Question, known: Structure | str, least: Stated | None) -> tuple[list[Designed], list[NotTried]]:
+    """Noise of the best shape, with what is proved of it; and what there is no such noise for."""
+    if question.pure and question.rows is None:
+        assert isinstance(known, Structure)
+        named = [*tables.mechanisms(question, known)]
+        return [Designed(one.candidate, None, "", whole.stated(one.rms, least), one) for one in named], []
+    found = known if isinstance(known, str) else whole.shaped(question, known)
+    if isinstance(found, str):
+        return [], [] if question.pure else [NotTried(whole.NAME, found)]
+    stated, chosen = whole.errors(question, found, least), whole.candidate(question, found)
+    return [Designed(chosen, None, "", stated, found, None, whole.greatest(found))], []
+
+
+def _proposed(question: Question, best: Sequence[Designed]) -> tuple[list[Candidate | NotTried], int]:
+    """Candidates that are written as claim files, and how many of them are judged."""
+    if best and _many(question):
+        return [NotTried("mechanisms as claim files", "the matrix of the queries is too long to judge each.")], 0
+    rows, columns = question.size
+    return [*candidates(question)], MOST_JUDGED if rows * columns <= MANY else MOST_JUDGED_OF_MANY
 
 
 def _judged(question: Question, wanted: Sequence[Candidate], judge: Judge) -> Sequence[Judgement | None]:
@@ -112,18 +210,19 @@ def written(found: Design, folder: Path) -> Design:
 
     Raises SpecError for files of somebody else that are in the way, OSError where the folder cannot be written.
     """
-    names = [f"{number:02}-{_stem(one.candidate.name)}.toml" for number, one in enumerate(found.ranked, 1)]
+    names = [f"{number:02}-{_stem(one.candidate.name)}.toml" if one.candidate.text else "" for number, one in enumerate(found.ranked, 1)]
     folder.mkdir(parents=True, exist_ok=True)
     own = [file for file in folder.glob("*.toml") if file.read_text(encoding="utf-8", errors="replace").startswith(HEADING)]
-    foreign = [name for name in names if (folder / name).exists() and folder / name not in own]
+    foreign = [name for name in names if name and (folder / name).exists() and folder / name not in own]
     if foreign:
         raise SpecError(f"{folder}: {', '.join(foreign)} would be replaced, and dpverify did not write it. Name another folder.")
     for name, one in zip(names, found.ranked, strict=True):
-        write(folder / name, _text(found.question, one.candidate))
+        if name:
+            write(folder / name, _text(found.question, one.candidate))
     for file in own:
         if file.name not in names:
             file.unlink()
-    ranked = (replace(one, file=str(folder / name)) for name, one in zip(names, found.ranked, strict=True))
+    ranked = (replace(one, file=str(folder / name) if name else "") for name, one in zip(names, found.ranked, strict=True))
     return replace(found, ranked=tuple(ranked))
 
 

@@ -68,8 +68,15 @@ def candidates(question: Question) -> Iterator[Proposal]:
     rows = tuple(question.query.rows[i] for i in kept)
     back = exact.coordinates(question.query.rows, rows)
     assert back is not None
+    flat = adjacency != "l2" and len(exact.basis(differences(Query(rows, adjacency)))) < len(rows)
+    if question.measure is not None:  # Gaussian noise has the measures that compose
+        if not flat:
+            yield from _ellipsoids(question, rows, back)
+        for strategy in strategies(question):
+            yield from _measured(question, strategy, 2)
+        return
     yield from _balls(question)
-    if adjacency != "l2" and len(exact.basis(differences(Query(rows, adjacency)))) < len(rows):
+    if flat:
         why = "neighbours move the answers in fewer directions than the queries span: some combination of them is known without noise."
         yield from (NotTried(name, why) for name in ("k-norm", "ellipsoid norm", "recursive"))
     else:
@@ -135,7 +142,7 @@ def _norm_noise(
 ) -> Iterator[Proposal]:
     """Noise exp(-epsilon ||z||) in a norm in which neighbours are at most 1 apart."""
     d, query = len(rows), Query(rows, question.query.adjacency)
-    noise = [*_radial("exp(-r)", shape, d, f"1/({format_expr(question.epsilon)})")]
+    noise = [*_radial("exp(-r)", shape, d, f"1/({format_expr(question.stated)})")]
     if back == exact.unit(d):
         yield Candidate(name, how, _file(question, noise, claim=_stated(query)), predicted)
     else:
@@ -148,7 +155,7 @@ def _ellipsoids(question: Question, rows: Matrix, back: Matrix) -> Iterator[Prop
     if d == 1:
         return
     if query.adjacency == "l2":  # the differences fill an ellipsoid, and noise exp(-||z||) of its shape is k-norm
-        shape, reach, kinds = exact.times(rows, exact.transposed(rows)), Fraction(1), [*_kinds(question)][1:]
+        shape, reach, kinds = exact.times(rows, exact.transposed(rows)), Fraction(1), [*_kinds(question)]
     else:
         moved = _moves(query, rows)
         if moved is None:
@@ -166,7 +173,7 @@ def _ellipsoids(question: Question, rows: Matrix, back: Matrix) -> Iterator[Prop
     for name, profile, size in kinds:
         scale = exact_text(exact.above(size * float(reach))) if size else _pure_scale(reach, question)
         noise = [*_radial(profile, norm, d, scale)]
-        square = trace * float(reach) ** 2 * (size**2 or (d + 1) / question.rate**2)
+        square = trace * float(reach) ** 2 * (size**2 if size else (d + 1) / question.rate**2)
         whole = back == exact.unit(d)
         text = _file(question, noise, claim=_stated(query)) if whole else _file(question, [*noise, *_stated(query)], back)
         yield Candidate(name, how, text, sqrt(square))
@@ -186,9 +193,10 @@ def _shape(moved: Floats, back: Matrix) -> Matrix:
 
 def _kinds(question: Question) -> Iterator[tuple[str, str, float]]:
     """Names and profiles, and of Gaussian noise the deviation where answers move by 1."""
-    yield "ellipsoid norm", "exp(-r)", 0.0
-    if question.delta != ZERO:
-        yield "gaussian, ellipsoid", "exp(-r**2/2)", least_sigma(question.rate, float(constant(question.delta)))
+    if question.measure is None and question.adjacency != "l2":
+        yield "ellipsoid norm", "exp(-r)", 0.0
+    if not question.pure:
+        yield "gaussian, ellipsoid", "exp(-r**2/2)", gaussian_sigma(question)
 
 
 # -- strategies -------------------------------------------------------------------------------------------
@@ -211,7 +219,7 @@ def _measured(question: Question, strategy: Strategy, power: int) -> Iterator[Pr
         tuned = weights(costs, np.abs(moved).T, power)
         tuned = np.minimum(tuned, tuned.min() * MOST_PRECISE)
     rounded = [exact.near(float(w / tuned.max())) for w in tuned]
-    if question.query.adjacency not in REALS:
+    if question.query.adjacency not in REALS and question.measure is None:  # in other measures the best shape has such noise
         yield _whole(question, strategy, rounded, power)
     if strategy.back is None and power == 1 and len(set(rounded)) == 1:
         return  # the same noise on every answer
@@ -228,7 +236,7 @@ def _measured(question: Question, strategy: Strategy, power: int) -> Iterator[Pr
         noise_lines = [*_product("exp(-abs(z))", d, _scale(reach, question))]
         size = sqrt(2) * float(constant(reach)) / question.rate
     else:
-        size = least_sigma(question.rate, float(constant(question.delta))) * float(constant(reach))
+        size = gaussian_sigma(question) * float(constant(reach))
         noise_lines = [*_radial("exp(-r**2/2)", '"l2"', d, exact_text(exact.above(size)))]
     text = _file(question, [*noise_lines, *_stated(query)], undone)
     if len(text) > MOST_TEXT:
@@ -266,10 +274,12 @@ def _whole(question: Question, strategy: Strategy, precise: Sequence[Fraction], 
         about, key = float(constant(reach)) / question.rate, "scale"
         sizes = [_scale(mul(Num(share), reach), question) for share in shares]
     else:
-        moved, delta = _moves(Query(rows, adjacency), rows), float(constant(question.delta))
+        moved = _moves(Query(rows, adjacency), rows)
         assert moved is not None  # the rows as they are have not too many
-        least = least_sigma(question.rate, delta) * float(constant(reach))
-        about, key = discrete_sigma(moved, np.array([float(share) for share in shares]), question.rate, delta, least), "sigma"
+        about, key = gaussian_sigma(question) * float(constant(reach)), "sigma"
+        if question.measure is None:
+            floats = np.array([float(share) for share in shares])
+            about = discrete_sigma(moved, floats, question.rate, float(constant(question.delta)), about)
         sizes = [exact_text(exact.above(about * float(share))) for share in shares]
     if question.delta != ZERO and len(rows) > 1 and about * float(max(shares)) > MOST_WIDE:
         return NotTried(name, f"with a delta its losses are added up integer by integer, and it is wider than {MOST_WIDE:g} of them.")
@@ -350,7 +360,7 @@ def _in_pieces(question: Question, split: recursive.Split, name: str, how: str) 
     parts = []
     for piece in split.pieces:
         points = differences(Query(piece.rows, question.query.adjacency))
-        scale = f"1/({piece.share})/({format_expr(question.epsilon)})"
+        scale = f"1/({piece.share})/({format_expr(question.stated)})"
         noise = ", ".join(_radial("exp(-r)", f"{{ columns = {exact.text(points)} }}", len(piece.rows), scale))
         parts.append(f"  {{ {noise}, {', '.join(_stated(Query(piece.rows, question.query.adjacency)))} }},")
     text = _file(question, ['kind = "compose"', "parts = [", *parts, "]"], split.matrix)
@@ -367,9 +377,20 @@ def _file(question: Question, noise: Sequence[str], back: Matrix | None = None, 
     head = ["[mechanism]"]
     if back is not None:
         head += ['kind = "post_process"', 'map = "the estimate of the query"', f"matrix = {exact.text(back)}", "", "[mechanism.part]"]
-    delta = [] if question.delta == ZERO else [f'delta = "{format_expr(question.delta)}"']
-    asked = ["", "[[claim]]", 'name = "design"', *claim, f'epsilon = "{format_expr(question.epsilon)}"', *delta, "utility = true"]
+    asked = ["", "[[claim]]", 'name = "design"', *claim, *_privacy(question), "utility = true"]
     return "\n".join([*head, *noise, *asked, ""])
+
+
+def _privacy(question: Question) -> Iterator[str]:
+    measure = question.measure
+    if measure is None:
+        yield f'epsilon = "{format_expr(question.stated)}"'
+        if question.delta != ZERO:
+            yield f'delta = "{format_expr(question.delta)}"'
+        return
+    assert measure.value is not None
+    value = f'"{format_expr(measure.value)}"'
+    yield f'renyi = {{ order = "{measure.at}", epsilon = {value} }}' if measure.name == "renyi" else f"{measure.name} = {value}"
 
 
 def _stated(query: Query) -> list[str]:
@@ -402,12 +423,23 @@ def _scale(moved: object, question: Question) -> str:
 def _pure_scale(moved: Fraction, question: Question) -> str:
     if isinstance(question.epsilon, Num):
         return exact_text(moved / question.epsilon.value)
-    return f"({moved})/({format_expr(question.epsilon)})"
+    return f"({moved})/({format_expr(question.stated)})"
 
 
 def exact_text(x: Fraction) -> str:
     """A rational in an expression."""
     return str(x)
+
+
+def gaussian_sigma(question: Question) -> float:
+    """About the least deviation of Gaussian noise on an answer that moves by 1, and not below it, in floats."""
+    measure = question.measure
+    if measure is None:
+        return least_sigma(question.rate, float(constant(question.delta)))
+    assert measure.value is not None
+    value = float(constant(measure.value))
+    squares = {"zcdp": 1 / (2 * value), "gdp": value**-2, "renyi": float(measure.at or 0) / (2 * value)}
+    return sqrt(squares[measure.name]) * (1 + 1e-9)
 
 
 def least_sigma(epsilon: float, delta: float) -> float:

@@ -49,7 +49,7 @@ def strategies(question: Question) -> Iterator[Strategy]:
         if rows != unit(columns):
             yield Strategy("histogram", unit(columns), rows)
         sizes = question.workload.sizes if question.workload else ()
-        if not sizes and columns & (columns - 1) == 0 and columns > 2:
+        if len(sizes) < 2 and columns & (columns - 1) == 0 and columns > 2:
             sizes = (2,) * (columns.bit_length() - 1)
         if len(sizes) > 1:
             yield from _interactions(rows, sizes)

@@ -13,6 +13,7 @@ from dpverify.search.utility.offers import Asked, Offer, Vectors, rational_text
 from dpverify.trusted.kernel.model import Query
 from dpverify.trusted.theories.utility.any_mechanism import REALS
 from dpverify.trusted.theories.utility.rules import lines_lower_bound as rule
+from dpverify.trusted.theories.utility.rules import shape_lower_bound
 
 MOST_MOVES: Final = 5_000
 """Differences of neighbours among which weights are looked for."""
@@ -32,20 +33,17 @@ def offers(asked: Asked) -> Iterator[Offer]:
     longest = np.abs(moved).max()
     if not 0 < longest < np.inf:
         return
-    weights = _spread_weights(moved / longest)
+    every_axis = asked.line is not None and asked.query.adjacency == "l2"  # of squares alone weights may have any sum
+    weights = np.ones(len(moved)) if every_axis else _spread_weights(moved / longest)
     kept = np.flatnonzero(weights > 1e-7)
-    shares = weights[kept] / weights[kept].sum()
+    shares = weights[kept] / (1 if every_axis else weights[kept].sum())
     rounded = [Fraction(int(share * 2**30), 2**30) for share in shares]
     spread = (moved[kept].T * np.array([float(share) for share in rounded])) @ moved[kept]
     values, axes = np.linalg.eigh(spread)
     inside = values > 1e-9 * values.max()
     scale = (axes[:, inside] / np.sqrt(values[inside])) @ axes[:, inside].T
     lengths = np.abs(np.einsum("ij,jk,ik->i", moved[kept], scale, moved[kept]))
-    half = _over_sinh(asked.epsilon / 2) / 2
-    mean = float(shares @ lengths) * (half if asked.query.adjacency in REALS else _over_sinh(asked.epsilon))
-    plateau, variance = _plateau(asked.epsilon) if asked.query.adjacency in REALS else (0.0, 2 * half**2)
-    worth = mean, max(mean, sqrt(float(shares @ lengths**2) * variance))
-    stairs = {"plateau": rational_text(plateau)} if plateau > 0 else {}
+    worth, told = _worth(asked, float(shares @ lengths), float(shares @ lengths**2))
     moves = [
         {"weight": str(weight), "by": {str(number): str(amount) for number, amount in named[k].items()}}
         for weight, k in zip(rounded, kept, strict=True)
@@ -53,8 +51,19 @@ def offers(asked: Asked) -> Iterator[Offer]:
     seen = scale @ spread @ scale
     least = max(2.0**-40, 16 * float(np.linalg.norm(seen @ seen - seen)))
     for slack in (least * 2.0**grown for grown in (0, 10, 20) if least * 2.0**grown < MOST_SLACK):
-        evidence = {"moves": moves, "scale": _rounded(scale * sqrt(1 - slack)), "level": str(1 - Fraction(slack)), **stairs}
-        yield Offer(rule.NAME, evidence, asked.granted, (worth[0] * sqrt(1 - slack), worth[1] * sqrt(1 - slack)))
+        evidence = {"moves": moves, "scale": _rounded(scale * sqrt(1 - slack)), "level": str(1 - Fraction(slack)), **told}
+        name = rule.NAME if asked.line is None else shape_lower_bound.NAME
+        yield Offer(name, evidence, asked.granted, (worth[0] * sqrt(1 - slack), worth[1] * sqrt(1 - slack)))
+
+
+def _worth(asked: Asked, mean: float, squares: float) -> tuple[tuple[float, float], Mapping[str, str]]:
+    """About what is proved of the mean length, below 0 for nothing, and of the root mean square; and what the rule is told of one line."""
+    if asked.line is not None:
+        return (-1.0, sqrt(squares * asked.line.square)), asked.line.told
+    half = _over_sinh(asked.epsilon / 2) / 2
+    mean *= half if asked.query.adjacency in REALS else _over_sinh(asked.epsilon)
+    plateau, variance = _plateau(asked.epsilon) if asked.query.adjacency in REALS else (0.0, 2 * half**2)
+    return (mean, max(mean, sqrt(squares * variance))), {"plateau": rational_text(plateau)} if plateau > 0 else {}
 
 
 def _plateau(epsilon: float) -> tuple[float, float]:

@@ -5,14 +5,17 @@ Floats only choose: a weight, a radius, a projection. What they choose is rounde
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
 
 from dpverify.search.proposal import Steps
 from dpverify.search.utility import lattice_lower_bound as necessary_lattice
 from dpverify.search.utility import lines_lower_bound as necessary_lines
+from dpverify.search.utility import one_line
 from dpverify.search.utility import radial_lower_bound as necessary_radial
 from dpverify.search.utility import volume_lower_bound as necessary_volume
-from dpverify.search.utility.offers import Asked, Offer
+from dpverify.search.utility.offers import Asked, Line, Offer, rational_text
 from dpverify.trusted.combinators.released import answered
 from dpverify.trusted.facts.errors import EUCLIDEAN
 from dpverify.trusted.kernel.balls import constant
@@ -25,6 +28,9 @@ from dpverify.trusted.kernel.proof import Proof
 
 def propose(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
     """For each Euclidean error the use of a rule that gives the greatest lower bound for any mechanism."""
+    if proof.claim.measure is not None or proof.claim.delta != ZERO:
+        offer = _best(proof, [*_other_measures(proof)], 1)
+        return [] if offer is None else [_step(offer)]
     asked = _asked(proof, known)
     if asked is None:
         return []
@@ -32,8 +38,27 @@ def propose(proof: Proof, known: Sequence[Fact], digits: int) -> Steps:
     known_best = [max((offer.worth[number] for offer in offers), default=0.0) for number in range(len(EUCLIDEAN))]
     offers += necessary_volume.offers(asked, (known_best[0], known_best[1]))
     best = (_best(proof, offers, number) for number in range(len(EUCLIDEAN)))
-    steps = [{"rule": offer.rule, "evidence": offer.parameters, "premises": list(offer.premises)} for offer in best if offer is not None]
+    steps = [_step(offer) for offer in best if offer is not None]
     return steps[:1] if len(steps) == 2 and steps[0] == steps[1] else steps
+
+
+def _step(offer: Offer) -> dict[str, Any]:
+    return {"rule": offer.rule, "evidence": offer.parameters, "premises": list(offer.premises)}
+
+
+def _other_measures(proof: Proof) -> Iterator[Offer]:
+    """Lines, where a delta above 0 or another measure than epsilon is claimed."""
+    query, numbers = answered(proof.claim), one_line.numbers_of(proof.claim)
+    if query is None or proof.claim.domains or proof.claim.order:
+        return
+    if numbers is None:
+        if (square := one_line.by_chi_square(proof.claim)) > 0:
+            yield from necessary_lines.offers(Asked(proof, query, 0.0, (), Line(square)))
+        return
+    reach, least, square = one_line.with_delta(*numbers)
+    if square > 0:
+        dual = {"reach": str(Fraction(reach)), "least": rational_text(least * (1 - 1e-9))}
+        yield from necessary_lines.offers(Asked(proof, query, numbers[0], (), Line(square, dual)))
 
 
 def _asked(proof: Proof, known: Sequence[Fact]) -> Asked | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, log
 from typing import Any
@@ -19,13 +19,25 @@ Vectors = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """About the least mean square along one line of neighbours, and what the rule is told of it."""
+
+    square: float
+    told: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
-    """What the bounds are about. granted: the premise about epsilon, where one is needed."""
+    """What the bounds are about. granted: the premise about epsilon, where one is needed.
+
+    line: with a delta, or in another measure, where nothing is said of the mean length.
+    """
 
     proof: Proof
     query: Query
     epsilon: float
     granted: tuple[Fact, ...]
+    line: Line | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ def require_words(claim: Claim) -> None:
         raise CertificateError("the claim states an order beside neighbours that are of one order already.")
     if claim.measure is not None and (claim.epsilon is not None or claim.delta != ZERO):
         raise CertificateError("the claim states an epsilon or a delta beside a measure that stands in place of them.")
-    if claim.utility and (claim.measure is not None or claim.order):
-        raise CertificateError("the claim asks for errors beside a measure or an order, which the rules about errors do not know.")
+    if claim.utility and (claim.order or (claim.measure is not None and claim.measure.name == NEARNESS)):
+        raise CertificateError("the claim asks for errors beside an order or nearness, which the rules about errors do not know.")
 
 
 def _require_measure(measure: Measure) -> None:

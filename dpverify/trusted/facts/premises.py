@@ -60,8 +60,11 @@ def pure_of(premise: Fact, claim: Claim, rule: str) -> tuple[Expr, tuple[str, ..
 def epsilon_of(claim: Claim, premises: Sequence[Fact], rule: str) -> tuple[Expr, tuple[str, ...]]:
     """The epsilon that any mechanism is to have: the claimed one, or an upper bound on the tight one, and what that rests on.
 
-    Raises Rejected where the claim states none and no premise bounds it, CertificateError for a premise where it states one.
+    Raises Rejected where the claim states none and no premise bounds it, or is in another measure, of which the epsilon of one mechanism
+    says nothing; CertificateError for a premise where it states one.
     """
+    if claim.measure is not None:
+        raise Rejected(rule, claim.measure.name, "the bound is about epsilon, and the claim is in another measure")
     if claim.epsilon is not None:
         certify(not premises, f"{rule}: the claim states an epsilon, so that no premise is to bound it.")
         return claim.epsilon, ()

@@ -40,8 +40,8 @@ _OF_BODIES: Final[Names] = {"utility": "independent-columns polytope simple-body
 """Rules about the volume and the moments of convex bodies."""
 _OF_ERRORS: Final[Names] = {
     "utility": "expected-loss infinite-moments lattice-lower-bound linear-map lines-lower-bound log-concave-noise lp noise-moments "
-    "noise-quantile polytope-tails prefix-errors radial-lower-bound randomized-response-estimate root-of-squares union-bound "
-    "volume-lower-bound"
+    "noise-quantile polytope-tails prefix-errors radial-lower-bound randomized-response-estimate root-of-squares shape-lower-bound "
+    "union-bound volume-lower-bound"
 }
 """Rules about errors."""
 _IN_MEASURES: Final[Names] = {

@@ -24,14 +24,19 @@ REALS: Final = ("l1", "l2")
 """Adjacencies of histograms of real numbers."""
 
 
-def query_of(claim: Claim, adjacencies: Collection[str], rule: str) -> Query:
-    """The query whose answers any mechanism is to give. Raises Rejected where there is none, or delta is not 0."""
+def query_of(claim: Claim, adjacencies: Collection[str], rule: str, *, pure: bool = True) -> Query:
+    """The query whose answers any mechanism is to give. Raises Rejected where there is none, or for a claim about one order of neighbours.
+
+    pure: whether the bound is about epsilon with delta = 0 alone.
+    """
     query = answered(claim)
     if query is None:
         raise Rejected(rule, "the claim", "it states no query, and the least error is a matter of the query")
     if query.adjacency not in adjacencies:
         raise Rejected(rule, "the query", f"its adjacency is {query.adjacency}; this rule is about {' and '.join(adjacencies)}")
-    require(claim.delta == ZERO, Rejected(rule, "delta", "the bound is about pure privacy, delta = 0"))
+    require(not claim.order, Rejected(rule, "order", "the bound is about neighbours in both orders"))
+    if pure and (claim.delta != ZERO or claim.measure is not None):
+        raise Rejected(rule, "delta", "the bound is about pure privacy, delta = 0")
     return query
 
 
@@ -41,11 +46,15 @@ def granted(claim: Claim, premises: Sequence[Fact], rule: str) -> tuple[arb, tup
     premises: an upper bound on the tight epsilon, where the claim asks for it. Raises Rejected.
     """
     value, assumed = epsilon_of(claim, premises, rule)
-    query = answered(claim)
-    real = (REAL,) if query is not None and query.adjacency in REALS else ()
     epsilon = finite(constant(value))
     require(epsilon > 0, Rejected(rule, "epsilon", "it is not certainly above 0"))
-    return epsilon, (*real, UNBOUNDED, *assumed)
+    return epsilon, (*everything_counts(answered(claim)), *assumed)
+
+
+def everything_counts(query: Query | None) -> tuple[str, ...]:
+    """What is taken for granted of the data: that histograms of every size are among them, and where they are real-valued, that."""
+    real = (REAL,) if query is not None and query.adjacency in REALS else ()
+    return (*real, UNBOUNDED)
 
 
 def least(expected: arb, square: arb, assumed: Sequence[str], rule: str) -> tuple[ErrorBound, ...]:

@@ -43,6 +43,8 @@ def theorem(name: str) -> Theorem:  # noqa: C901 -- a table, with a row for each
             from dpverify.trusted.theories.utility.rules import randomized_response_estimate as rule
         case "root-of-squares":
             from dpverify.trusted.theories.utility.rules import root_of_squares as rule
+        case "shape-lower-bound":
+            from dpverify.trusted.theories.utility.rules import shape_lower_bound as rule
         case "simple-body":
             from dpverify.trusted.theories.utility.rules import simple_body as rule
         case "union-bound":

@@ -45,12 +45,12 @@ def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact])
     """
     query = query_of(claim, (*COUNTS, *REALS), NAME)
     epsilon, assumed = granted(claim, premises, NAME)
-    scale = _scale(parameters, len(query.rows))
-    weights, steps = zip(*_moves(parameters, query), strict=True)
+    scale = scale_of(parameters, len(query.rows))
+    weights, steps = zip(*moves_of(parameters, query), strict=True)
     require(min(weights) >= 0 and sum(weights) <= 1, Rejected(NAME, "the weights", "one is below 0, or their sum is above 1"))
-    moved = _moved(query, steps)
-    _require_contraction(scale, weights, moved, read_fraction(parameters, "level", NAME))
-    lengths = _lengths(scale, moved)
+    moved = moved_by(query, steps)
+    require_contraction(scale, weights, moved, read_fraction(parameters, "level", NAME))
+    lengths = lengths_of(scale, moved)
     mean = sum((weight * abs(length) for weight, length in zip(weights, lengths, strict=True)), Fraction(0))
     squares = sum((weight * length**2 for weight, length in zip(weights, lengths, strict=True)), Fraction(0))
     half = 2 * (epsilon / 2).sinh()
@@ -69,7 +69,7 @@ def _staircase(parameters: Mapping[str, Any], epsilon: arb) -> arb:
     return q * (1 + q) / rest**2 + g**2 + 2 * q * g / rest
 
 
-def _moves(parameters: Mapping[str, Any], query: Query) -> Iterator[tuple[Fraction, Mapping[int, Fraction]]]:
+def moves_of(parameters: Mapping[str, Any], query: Query) -> Iterator[tuple[Fraction, Mapping[int, Fraction]]]:
     """The weights with the differences of histograms. Raises CertificateError, Rejected."""
     width = max(map(len, query.rows))
     for move in parameters["moves"]:
@@ -86,7 +86,7 @@ def _is_difference(amounts: Sequence[Fraction], adjacency: str) -> bool:
     return sum(map(abs, amounts)) <= 1 if adjacency == "l1" else square(tuple(amounts)) <= 1
 
 
-def _moved(query: Query, steps: Sequence[Mapping[int, Fraction]]) -> fmpq_mat:
+def moved_by(query: Query, steps: Sequence[Mapping[int, Fraction]]) -> fmpq_mat:
     """How far the answers move with each difference, a row each."""
     columns = matrix(query.rows).transpose().tolist()
     size = len(query.rows)
@@ -94,13 +94,14 @@ def _moved(query: Query, steps: Sequence[Mapping[int, Fraction]]) -> fmpq_mat:
     return fmpq_mat(len(steps), size, found)
 
 
-def _scale(parameters: Mapping[str, Any], dimension: int) -> fmpq_mat:
+def scale_of(parameters: Mapping[str, Any], dimension: int) -> fmpq_mat:
+    """The symmetric matrix H. Raises CertificateError."""
     found = matrix(read_rows(parameters.get("scale"), "scale", NAME, dimension))
     require(found.nrows() == dimension and found == found.transpose(), CertificateError(f"{NAME}: 'scale' is not symmetric."))
     return found
 
 
-def _require_contraction(scale: fmpq_mat, weights: Sequence[Fraction], moved: fmpq_mat, level: Fraction) -> None:
+def require_contraction(scale: fmpq_mat, weights: Sequence[Fraction], moved: fmpq_mat, level: Fraction) -> None:
     """That no eigenvalue of M = H S H is above 1: |x^2 - c x| <= ||M^2 - c M|| for each of them, x, and with 1 - c on the right x <= 1."""
     rows = zip(map(to_fmpq, weights), moved.tolist(), strict=True)
     weighted = fmpq_mat(moved.nrows(), moved.ncols(), [weight * x for weight, row in rows for x in row])
@@ -110,7 +111,7 @@ def _require_contraction(scale: fmpq_mat, weights: Sequence[Fraction], moved: fm
         raise Rejected(NAME, "the matrices", "H (sum of p_i F v_i (F v_i)') H is not seen to be at most the identity")
 
 
-def _lengths(scale: fmpq_mat, moved: fmpq_mat) -> list[Fraction]:
+def lengths_of(scale: fmpq_mat, moved: fmpq_mat) -> list[Fraction]:
     """f' H f for each row f."""
     pairs = zip((moved * scale).tolist(), moved.tolist(), strict=True)
     return [to_fraction(sum((a * b for a, b in zip(left, right, strict=True)), fmpq(0))) for left, right in pairs]

@@ -1,0 +1,68 @@
+"""In floats: the least mean square of an error along one line of neighbours, and the dual function that proves it with a delta."""
+
+from __future__ import annotations
+
+from math import exp, expm1, log
+from typing import Final
+
+import numpy as np
+
+from dpverify.search.utility.offers import Vectors
+from dpverify.trusted.kernel.balls import constant
+from dpverify.trusted.kernel.expr import ZERO, Expr, symbols
+from dpverify.trusted.kernel.model import Claim
+
+_WIDEST: Final = 20_000.0
+"""Steps to where a dual function is constant, at most."""
+_TURNS: Final = 6
+
+
+def by_chi_square(claim: Claim) -> float:
+    """The bound in the measures that have one of closed form; 0 where there is none."""
+    measure = claim.measure
+    if measure is None or not isinstance(measure.value, Expr) or symbols(measure.value):
+        return 0.0
+    value = float(constant(measure.value))
+    if value <= 0 or (measure.name == "renyi" and (measure.at is None or measure.at < 2)):
+        return 0.0
+    size = {"zcdp": 2 * value, "gdp": value**2, "renyi": value}.get(measure.name, float("inf"))
+    return 1 / expm1(size) if size < 700 else 0.0
+
+
+def numbers_of(claim: Claim) -> tuple[float, float] | None:
+    """The epsilon and the delta above 0 that a claim states; None where it does not."""
+    if claim.epsilon is None or claim.delta is None or claim.delta == ZERO or symbols(claim.epsilon) | symbols(claim.delta):
+        return None
+    epsilon, delta = float(constant(claim.epsilon)), float(constant(claim.delta))
+    return (epsilon, delta) if epsilon > 0 and 0 < delta < 1 else None
+
+
+def with_delta(epsilon: float, delta: float) -> tuple[float, float, float]:
+    """Reach and least of the dual function that proves the most, and the bound, which may be below 0."""
+    q = exp(-epsilon)
+    low, high = 0.3, min(_WIDEST, 4 + 2 * log(1 + 1 / delta) / epsilon)
+    best = 0.0, 0.0, -np.inf
+    for _ in range(_TURNS):
+        reaches = np.linspace(low, high, 60)
+        found = [_of_reach(q, delta, float(reach)) for reach in reaches]
+        at = int(np.argmax([one[1] for one in found]))
+        best = max(best, (float(reaches[at]), *found[at]), key=lambda one: one[2])
+        low, high = float(reaches[max(at - 1, 0)]), float(reaches[min(at + 1, len(reaches) - 1)])
+    return best
+
+
+def _of_reach(q: float, delta: float, reach: float) -> tuple[float, float]:
+    breaks = [x for x in (reach % 1, -reach % 1) if x < 0.5]
+    u = np.unique([*np.linspace(0, 0.5, 33), *breaks])
+    free = u * u + q * (_free(q, reach, 1 + u) + _free(q, reach, 1 - u))
+    least = (1 - q) * min(float(free.min()) / (1 + q), float(_free(q, reach, np.array([0.5]))[0]))
+    return least, least - 2 * q * delta * (reach**2 - least) / (1 - q)
+
+
+def _free(q: float, reach: float, u: Vectors) -> Vectors:
+    """psi(u) + least/(1 - q), which does not depend on `least`."""
+    steps = np.maximum(0, np.ceil(reach - u)).astype(int)
+    i = np.arange(int(steps.max()) + 1)
+    powers = q ** i.astype(float)
+    sums = [np.concatenate([[0.0], np.cumsum(powers * i**k)]) for k in range(3)]
+    return np.asarray(sums[0][steps] * u * u + 2 * sums[1][steps] * u + sums[2][steps] + q ** steps.astype(float) * reach**2 / (1 - q))

@@ -1,0 +1,109 @@
+"""The least mean square of an error along one line of neighbours, in every measure of privacy.
+
+Along a line a step of the data moves the answer by 1. What is said here is true of the mean over a long stretch of such a line.
+
+Source: docs/theory/necessary.md#one-line
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil
+from typing import Any, Final
+
+from flint import arb
+
+from dpverify.trusted.kernel.balls import constant, finite, rational
+from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided, require
+from dpverify.trusted.kernel.expr import Expr, symbols
+from dpverify.trusted.kernel.model import Claim, Measure
+from dpverify.trusted.language.rationals import read_fraction
+
+MOST_STEPS: Final = 100_000
+"""Steps to the reach of the dual function."""
+
+
+def least_square(claim: Claim, parameters: Mapping[str, Any], rule: str) -> arb:
+    """A lower bound in the measure that is claimed. Raises Rejected, CertificateError.
+
+    parameters: with epsilon and delta "reach", from where on the dual function is constant, and "least", what it would prove of delta 0.
+    """
+    if claim.measure is not None:
+        return by_chi_square(claim.measure, rule)
+    epsilon, delta = _number(claim.epsilon, "epsilon", rule), _number(claim.delta, "delta", rule)
+    require(epsilon > 0 and delta >= 0, Rejected(rule, "epsilon and delta", "one is not certainly above 0"))
+    return capped(epsilon, delta, read_fraction(parameters, "reach", rule), read_fraction(parameters, "least", rule), rule)
+
+
+def by_chi_square(measure: Measure, rule: str) -> arb:
+    """From zCDP, GDP or a Renyi divergence of order 2 or more. Raises Rejected.
+
+    Where E (dP/dP')^2 is at most e^t, the square of the difference of two means is at most e^t - 1 times the variance.
+    """
+    value = _number(measure.value, measure.name, rule)
+    require(value > 0, Rejected(rule, measure.name, "it is not certainly above 0"))
+    if measure.name == "zcdp":
+        return 1 / (2 * value).expm1()
+    if measure.name == "gdp":
+        return 1 / (value**2).expm1()
+    if measure.name == "renyi" and measure.at is not None and measure.at >= 2:
+        return 1 / value.expm1()
+    raise Rejected(rule, measure.name, "the bound is about epsilon with a delta, zcdp, gdp, and Renyi divergences of order 2 and more")
+
+
+def _number(value: Expr | None, name: str, rule: str) -> arb:
+    if value is None or symbols(value):
+        raise Rejected(rule, name, "the claim states no number, and the least error of any mechanism is a matter of it")
+    return finite(constant(value))
+
+
+def capped(epsilon: arb, delta: arb, reach: Fraction, least: Fraction, rule: str) -> arb:
+    """The bound by the function psi of the theorem, which is checked to be one. Raises Rejected, CertificateError."""
+    if not 0 < reach < MOST_STEPS:
+        raise CertificateError(f"{rule}: 'reach' is not between 0 and {MOST_STEPS}.")
+    q = (-epsilon).exp()
+    cap = rational(reach**2 - least) / -(-epsilon).expm1()
+    pieces = _pieces(q, cap, rational(least), ceil(reach) + 1)
+    require(_value(pieces, reach, Fraction(1, 2)) >= 0, Rejected(rule, "reach and least", "psi is not certainly at least 0"))
+    breaks = sorted({Fraction(0), Fraction(1, 2), *(x for x in (reach % 1, -reach % 1) if x < Fraction(1, 2))})
+    for low, high in pairwise(breaks):
+        if not _between(pieces, reach, q, low, high) >= rational(least):
+            raise Rejected(rule, "reach and least", "within half a step of the truth the function is not certainly great enough")
+    return rational(least) - 2 * q * delta * cap
+
+
+def _pieces(q: arb, cap: arb, least: arb, most: int) -> list[tuple[arb, arb, arb]]:
+    """psi(u) as a polynomial of degree 2, by the number of steps of 1 from u to where it is constant."""
+    a, b, c, power = arb(0), arb(0), arb(0), arb(1)
+    found = [(a, b, cap)]
+    for i in range(most):
+        a, b, c, power = a + power, b + 2 * i * power, c + power * (i * i - least), power * q
+        found.append((a, b, c + power * cap))
+    return found
+
+
+def _steps(reach: Fraction, u: Fraction) -> int:
+    return max(0, ceil(reach - u))
+
+
+def _value(pieces: Sequence[tuple[arb, arb, arb]], reach: Fraction, u: Fraction) -> arb:
+    a, b, c = pieces[_steps(reach, u)]
+    at = rational(u)
+    return (a * at + b) * at + c
+
+
+def _between(pieces: Sequence[tuple[arb, arb, arb]], reach: Fraction, q: arb, low: Fraction, high: Fraction) -> arb:
+    """A lower bound on u^2 + q (psi(1 + u) + psi(1 - u)) for u between two breaks, where that is one convex polynomial of degree 2."""
+    middle = (low + high) / 2
+    (a, b, c), (d, e, f) = pieces[_steps(reach, 1 + middle)], pieces[_steps(reach, 1 - middle)]
+    square, linear, fixed = 1 + q * (a + d), q * (2 * a + b - 2 * d - e), q * (a + b + c + d + e + f)
+    ends = [rational(low), rational(high)]
+    if linear + 2 * square * ends[0] >= 0:
+        return (square * ends[0] + linear) * ends[0] + fixed
+    if linear + 2 * square * ends[1] <= 0:
+        return (square * ends[1] + linear) * ends[1] + fixed
+    found = fixed - linear**2 / (4 * square)
+    require(found.is_finite(), Undecided("the dual function is not enclosed; raise the precision."))
+    return found
