@@ -164,7 +164,7 @@ class _Asked:
             raise SpecError(f"{', '.join(files)}: part of it hides nothing, and no claim file says that.")
         numbers: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta}
         asked = {name: "tight" if value is None else value for name, value in numbers.items()}
-        return claim_text(cost.mechanisms.most[0], **asked)
+        return claim_text(cost.mechanisms.most, **asked)
 
     def _enclosed(self, cost: Cost, relation: Relation) -> tuple[str, dict[str, Any], int]:
         from dpverify.catalogue.assumed import plain
