@@ -29,8 +29,8 @@ _LADDER: Final = (6, 9, 14, 20, 30)
 _FEW: Final = 8
 """Runs whose composition is quick, however fine their tables are."""
 _FINEST: Final = 1024
-_SMALL: Final = 150
-"""Probabilities below 2 to minus this need tables with more bits."""
+_BITS: Final = (96, 192, 1200)
+"""Of tables: the fewer, the quicker, and the greater the least delta at which they say something."""
 ZERO, ONE, INFINITE = Decimal(0), Decimal(1), Decimal("Infinity")
 
 
@@ -102,8 +102,9 @@ class Cost:
         few = self.mechanisms.runs <= _FEW
         outputs = _FINEST if few and digits > _LADDER[0] else 256 if digits <= _LADDER[0] else 512
         delta = asked["delta"]
-        small = delta != "tight" and 0 < delta < Fraction(1, 2**_SMALL)
-        return Fineness(outputs, 1200 if small else 192)
+        each = Fraction(1) if delta == "tight" else Fraction(delta) / max(1, self.mechanisms.runs)
+        enough = [bits for bits in _BITS if each > Fraction(1, 2 ** (bits - 40))] if delta != "tight" else [_BITS[1]]
+        return Fineness(outputs, enough[0] if enough else _BITS[-1])
 
     def _narrowed(self, asked: tuple[Any, ...], digits: int, width: Fraction | None, bounds: Callable[[int], Bounds]) -> Bounds:
         """The bounds of so many digits, or of as many as make them narrow enough."""
@@ -125,9 +126,9 @@ class Cost:
         value = "epsilon" if asked["epsilon"] == "tight" else "delta"
         fine = self._fineness(digits, asked)
         found = self._at(fine, asked, digits)
-        tiny = found.upper < Decimal(2) ** -_SMALL if value == "delta" else False
+        tiny = value == "delta" and found.upper < Decimal(2) ** (40 - fine.bits)
         if tiny and self.mechanisms is not None and self.mechanisms.tabled:
-            found = _both(found, self._at(fine._replace(bits=1200), asked, digits))
+            found = _both(found, self._at(fine._replace(bits=_BITS[-1]), asked, digits))
         return found
 
     def _at(self, fine: Fineness, asked: dict[str, Any], digits: int) -> Bounds:
