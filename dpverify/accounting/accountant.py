@@ -15,7 +15,7 @@ from dp_accounting.privacy_accountant import NeighboringRelation, PrivacyAccount
 
 from dpverify.accounting.enclosures import DIGITS, Cost
 from dpverify.accounting.events import Event, exact
-from dpverify.accounting.files import Ledger, ledger_text, read_ledger
+from dpverify.accounting.files import Ledger, extend_ledger, ledger_text, read_ledger
 from dpverify.accounting.objects import as_object, of_object
 from dpverify.accounting.relations import Relation
 from dpverify.accounting.translate import Unsupported
@@ -91,6 +91,15 @@ class CertifiedAccountant(PrivacyAccountant):  # type: ignore[misc]
         """Write all that was composed to a file, which `load` and `dpverify account` read; a later day goes on from it."""
         file = Path(path)
         write(file, ledger_text(Ledger(tuple(self._events), self._relation)))
+        return file
+
+    def extend(self, path: str | PathLike[str]) -> Path:
+        """Add all that was composed to a ledger that may have more, which is made where there is none. Writers wait for each other.
+
+        Raises SpecError for a file that is no ledger of this relation.
+        """
+        file = Path(path)
+        extend_ledger(file, self._events, self._relation)
         return file
 
     @classmethod

@@ -26,9 +26,8 @@ DIGITS: Final = 12
 """Of a bound, where nobody asks for another number of them."""
 _LADDER: Final = (6, 9, 14, 20, 30)
 """Digits that are tried one after the other until an enclosure is as narrow as is asked."""
-_FEW: Final = 8
-"""Runs whose composition is quick, however fine their tables are."""
-_FINEST: Final = 1024
+_ALONE, _MULTIPLIED, _ON_A_GRID, _FEW = 1024, 96, (256, 512), 3
+"""Outputs of tables: of one by itself, of up to three whose products are listed, and of more, for few and for many digits."""
 _BITS: Final = (96, 192, 1200)
 """Of tables: the fewer, the quicker, and the greater the least delta at which they say something."""
 ZERO, ONE, INFINITE = Decimal(0), Decimal(1), Decimal("Infinity")
@@ -99,8 +98,8 @@ class Cost:
     def _fineness(self, digits: int, asked: Mapping[str, Any]) -> Fineness:
         """How fine tables are: as the digits that are sought need, and fine enough for a delta so small."""
         assert self.mechanisms is not None
-        few = self.mechanisms.runs <= _FEW
-        outputs = _FINEST if few and digits > _LADDER[0] else 256 if digits <= _LADDER[0] else 512
+        runs = self.mechanisms.runs
+        outputs = _ALONE if runs == 1 else _MULTIPLIED if runs <= _FEW else _ON_A_GRID[digits > _LADDER[0]]
         delta = asked["delta"]
         each = Fraction(1) if delta == "tight" else Fraction(delta) / max(1, self.mechanisms.runs)
         enough = [bits for bits in _BITS if each > Fraction(1, 2 ** (bits - 40))] if delta != "tight" else [_BITS[1]]

@@ -37,8 +37,6 @@ ORDERS: Final = (
     *map(Fraction, (*range(6, 33), 36, 40, 48, 56, 64, 80, 96, 128, 192, 256, 512, 1024)),
 )
 """The orders at which a divergence that is a line in the order is stated."""
-TABLES: Final = ("MixtureOfGaussiansDpEvent", CUT)
-"""Events that are tables with two orders."""
 _ANY_OF: Final = " or ".join
 _USUAL: Final = Fineness()
 
@@ -113,7 +111,7 @@ def mechanisms(events: Iterable[tuple[Event, int]], relation: Relation, fine: Fi
     """The mechanisms of events on one data set, each with how often it is repeated. Raises Unsupported, NotPrivate."""
     events = list(events)
     kinds = {event.kind for one, _ in events for event in within(one)}
-    first = _Reading(relation, tabled=bool(kinds & set(TABLES)), fine=fine)
+    first = _Reading(relation, tabled=any(_is_tabled(event) for one, _ in events for event in within(one)), fine=fine)
     parts = _all(events, first)
     least = [replace(first, least=True)]
     if relation is Relation.REPLACE_ONE:
@@ -121,6 +119,14 @@ def mechanisms(events: Iterable[tuple[Event, int]], relation: Relation, fine: Fi
     if relation is Relation.ADD_OR_REMOVE_ONE and CUT in kinds:
         least.append(replace(first, least=True, crowd=True))
     return Mechanisms(composed(parts), tuple(_read(events, kinds, least)), sum(times for _, times in parts))
+
+
+def _is_tabled(event: Event) -> bool:
+    """Whether an event is a table that has two orders: no noise with a closed form says it."""
+    if event.kind == "MixtureOfGaussiansDpEvent":
+        chances = zip(event["sensitivities"], event["sampling_probs"], strict=True)
+        return len({moved for moved, chance in chances if moved and chance}) > 1
+    return event.kind == CUT and event["truncated_batch_size"] < event["dataset_size"]
 
 
 def _read(events: list[tuple[Event, int]], kinds: Set[str], readings: Iterable[_Reading]) -> Iterator[Table]:
