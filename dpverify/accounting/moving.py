@@ -232,7 +232,8 @@ def _of_copies_from_above(chances: list[Fraction], precision: Fraction, fine: Fi
     missing = ONE - sum(chances)
     laws = (Law((arb(1),), (arb(0),)), Law((arb(1),), (2 * scale,)))
     for t in cuts_of(laws, fine):
-        each = sorted(((ratio_down((moved * t - moved * moved / 2).exp()), moved, chance) for moved, chance in some), key=_first, reverse=True)
+        there = ((ratio_down((moved * t - moved * moved / 2).exp()), moved, chance) for moved, chance in some)
+        each = sorted(there, key=_first, reverse=True)
         ratio = _meeting(none, [(one, chance) for one, _, chance in each])
         shared = (ratio - 1) * none
         total = ball(missing)

@@ -26,7 +26,7 @@ def of_object(event: Any) -> Event:
 
 
 def of_numbers(kind: str, numbers: Mapping[str, Any], *inner: Event) -> Event:
-    """An event by the name of its class, its numbers and the event in it. Raises ValueError, which lists all that is wrong with the numbers."""
+    """An event by the name of its class, its numbers and the event in it. Raises ValueError, which lists all that is wrong with them."""
     faults: list[str] = []
     values = {**numbers, **({EVENT: inner[0]} if inner else {})}
     found = read(kind, lambda foreign: (foreign, values) if foreign == kind else ("NoOpDpEvent", {}), "", faults)

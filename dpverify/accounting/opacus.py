@@ -50,7 +50,10 @@ class OpacusAccountant(IAccountant):  # type: ignore[misc]
         return found.lower, found.upper
 
     def certificate(self, path: str | PathLike[str], *, epsilon: Any = None, delta: Any) -> Path:
-        """Write a certificate that `dpverify check` re-checks: that epsilon and delta hold, or what the least epsilon is. Raises NotProved."""
+        """Write a certificate that `dpverify check` re-checks: that epsilon and delta hold, or what the least epsilon is.
+
+        Raises NotProved where the claim is not proved.
+        """
         asked = {"epsilon": "tight" if epsilon is None else number(epsilon, "epsilon"), "delta": number(delta, "delta")}
         return self._cost().certificate(Path(path), **asked)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from flint import arb, ctx
@@ -75,7 +76,7 @@ def of_rising_ratio(first: Callable[[], Law], second: Callable[[], Law], fine: F
         p, q = first(), second()
         cuts = cuts_of((p, q), fine)
         if least:
-            return dominated(((up(q.above(t), fine.bits), down(p.above(t), fine.bits)) for t in cuts))
+            return dominated((up(q.above(t), fine.bits), down(p.above(t), fine.bits)) for t in cuts)
         return dominating(at_cut(p, q, t, fine.bits) for t in cuts)
 
 
@@ -132,8 +133,8 @@ def dominating(points: Iterable[Point]) -> Rows:
     It is above the profile everywhere: between two ratios a convex function is below its chord, beyond the last it does not rise.
     """
     hull = _lower_hull([(ZERO, ONE), *_falling(points)])
-    slopes = [(y - v) / (x - u) for (u, v), (x, y) in zip(hull, hull[1:], strict=False)] + [ZERO]
-    without = [ONE + slopes[0], *(after - before for before, after in zip(slopes, slopes[1:], strict=False)), ZERO]
+    slopes = [(y - v) / (x - u) for (u, v), (x, y) in pairwise(hull)] + [ZERO]
+    without = [ONE + slopes[0], *(after - before for before, after in pairwise(slopes)), ZERO]
     record = [ratio * mass for (ratio, _), mass in zip(hull, without, strict=False)] + [hull[-1][1]]
     return _two_rows(record, without)
 
@@ -142,7 +143,7 @@ def dominated(points: Iterable[Point]) -> Rows:
     """The pair whose best tests are the mixtures of given ones: (probability without the record at most, with it at least)."""
     inside = sorted({(ZERO, ZERO), (ONE, ONE), *((min(q, ONE), p) for q, p in points if p >= min(q, ONE))})
     hull = [(q, -p) for q, p in _lower_hull([(q, -p) for q, p in _last_of_each(inside)])]
-    steps = [(p - v, q - u) for (u, v), (q, p) in zip(hull, hull[1:], strict=False)]
+    steps = [(p - v, q - u) for (u, v), (q, p) in pairwise(hull)]
     first = [(hull[0][1], hull[0][0])]  # what only happens with the record
     return _two_rows(*([one[side] for one in (*first, *steps)] for side in (0, 1)))
 

@@ -37,8 +37,8 @@ ORDERS: Final = (
     *map(Fraction, (*range(6, 33), 36, 40, 48, 56, 64, 80, 96, 128, 192, 256, 512, 1024)),
 )
 """The orders at which a divergence that is a line in the order is stated."""
-_ANY_OF: Final = " or ".join
 _USUAL: Final = Fineness()
+_ANY_OF: Final = " or ".join
 
 
 class Unsupported(Exception):
@@ -99,7 +99,7 @@ class _Reading:
     crowd: bool = False
     tabled: bool = False
     sampled: bool = False
-    fine: Fineness = Fineness()
+    fine: Fineness = _USUAL
 
     @property
     def moves(self) -> Fraction:
@@ -173,7 +173,7 @@ def _all(events: Iterable[tuple[Event, int]], reading: _Reading) -> Parts:
 
 
 def _one_way(kinds: Set[str], reading: _Reading) -> None:
-    """Refuse what two parts cannot have on the same two data sets: one order of two neighbours beside another, or other records beside others."""
+    """Refuse what parts do not have on the same two data sets: one order of neighbours beside another, or the worst of other records."""
     if reading.relation is Relation.REPLACE_SPECIAL and "RandomizedResponseDpEvent" in kinds and kinds & set(SAMPLED):
         raise _NotSo
     if reading.relation is Relation.REPLACE_ONE and kinds & set(OF_A_SIZE) and kinds & set(SAMPLED):
@@ -327,7 +327,7 @@ def _mixture(event: Event, reading: _Reading) -> Parts:
 
 
 def _moves(event: Event, *, least: bool) -> moving.Moves | None:
-    """By how much an event moves a sum, where that is drawn, and the noise is Gaussian: samples of mixtures, and of what is composed of Gaussians."""
+    """By how much an event moves a sum with Gaussian noise: samples of mixtures, and of what is composed of Gaussians. None for others."""
     if event.kind == "MixtureOfGaussiansDpEvent" and event["standard_deviation"]:
         weights = zip(event["sensitivities"], event["sampling_probs"], strict=True)
         return moving.moves(weights, 1 / event["standard_deviation"] ** 2, least=least)

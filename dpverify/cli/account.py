@@ -82,14 +82,15 @@ def account(
     from dpverify.project.config import read_config
     from dpverify.runtime.processes import Bounds, Ended, in_order
 
-    if not as_event and not (extend and delta is None and epsilon is None) and (delta is None) == (epsilon is None) and not (as_claim and delta is not None):
+    added_alone = extend is not None and delta is None and epsilon is None and not (as_claim or as_event)
+    if not (as_event or added_alone) and (delta is None) == (epsilon is None) and not (as_claim and delta is not None):
         raise click.UsageError("give --delta, to have epsilon enclosed, or --epsilon, to have delta enclosed.")
     config = read_config(Path.cwd())
     bounds = Bounds(timeout or None, config.memory)
     asked = _Asked(delta, epsilon, width, neighbours, digits, as_claim, as_event, certificate)
     asked_files = [str(asked.added(extend, list(files)))] if extend is not None else list(files)
-    if extend is not None and delta is None and epsilon is None and not (as_claim or as_event):
-        output.say(f"{extend}: added what {', '.join(files)} say{'s' * (len(files) == 1)}. Ask for --delta or --epsilon to have it accounted.")
+    if added_alone:
+        output.say(f"{extend}: added {', '.join(files)}. Ask for --delta or --epsilon to have the whole accounted.")
         return 0
     [found] = in_order(asked, [[asked_files]], 1, bounds)
     if isinstance(found, Ended):
