@@ -39,8 +39,9 @@ def hold(
     """What a measurement's map promises at a distance of its inputs, against what an event at that distance is proved to lose.
 
     event: a DpEvent, or an Event: what the measurement does to inputs that far apart, `GaussianDpEvent(scale / d_in)`. deltas: where a
-    curve is looked at; a map to (epsilon, delta) is at its delta, one to epsilon at 0. Raises ValueError for a measure that is not read, and
-    translate.Unsupported.
+    curve is looked at; a map to (epsilon, delta) is at its delta, one to epsilon at 0.
+
+    Raises ValueError for a measure that is not read, and translate.Unsupported.
     """
     cost = Cost([(event if isinstance(event, Event) else of_object(event), 1)], Relation(relation))
     return tuple(_held(cost, delta, promised) for delta, promised in _promises(measurement, d_in, [_exact(one) for one in deltas]))

@@ -40,6 +40,7 @@ VERBS: Final[Mapping[str, Callable[[], click.Command]]] = {
     "design": lambda: import_module("dpverify.cli.design").design,
     "tradeoff": lambda: import_module("dpverify.cli.tradeoff").tradeoff,
     "account": lambda: import_module("dpverify.cli.account").account,
+    "curves": lambda: import_module("dpverify.cli.curves").curves,
     "sample": lambda: import_module("dpverify.cli.sample").sample,
     "list": lambda: import_module("dpverify.cli.list").names,
     "explain": lambda: import_module("dpverify.cli.explain").explain,
