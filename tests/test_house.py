@@ -274,7 +274,8 @@ def test_every_dependency_is_imported_somewhere_and_every_import_is_a_dependency
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module] if isinstance(node, ast.ImportFrom) else []
             used |= {name.partition(".")[0] for name in names} - sys.stdlib_module_names
-    accounting = {re.match(r"[\w-]+", line)[0].replace("-", "_") for line in project["optional-dependencies"]["accounting"]}
+    extras = project["optional-dependencies"]
+    accounting = {re.match(r"[\w-]+", line)[0].replace("-", "_") for line in (*extras["accounting"], *extras["opacus"])}
     assert used - {"dpverify"} == declared | accounting
 
 
