@@ -341,7 +341,7 @@ def _moves(event: Event, *, least: bool) -> moving.Moves | None:
 def _precision(event: Event) -> Fraction | None:
     """One over the variance of Gaussian noise that says as much as what is composed of Gaussians; None for what is made of others."""
     if event.kind == "GaussianDpEvent" and event["noise_multiplier"]:
-        return 1 / event["noise_multiplier"] ** 2
+        return 1 / Fraction(event["noise_multiplier"]) ** 2
     each = [_precision(one) for one in event.inner]
     if event.kind not in (*COMPOSITIONS, "NoOpDpEvent") or None in each:
         return None
