@@ -73,13 +73,13 @@ def number(value: Any) -> Fraction:
 def parts(mechanism: Mapping[str, Any], sensitivity: Fraction, times: int = 1, rate: Fraction | None = None) -> Iterator[Part]:
     """The builtin mechanisms of a nest of `compose` and `subsample`. Raises ValueError for other kinds, and for samples of samples."""
     sensitivity = number(mechanism.get("sensitivity", sensitivity))
-    kind = mechanism["kind"]
-    if kind == "builtin":
+    kind, times = mechanism["kind"], times * mechanism.get("times", 1)
+    if kind == "builtin" and (rate is None or "times" not in mechanism):
         parameters = {key: number(value) for key, value in mechanism["parameters"].items()}
         yield Part(mechanism["name"], parameters, sensitivity, rate, times)
     elif kind == "compose" and rate is None:
         for part in mechanism.get("parts", [mechanism.get("part")]):
-            yield from parts(part, sensitivity, times * mechanism.get("times", 1))
+            yield from parts(part, sensitivity, times)
     elif kind == "subsample" and rate is None:
         yield from parts(mechanism["part"], sensitivity, times, number(mechanism["rate"]))
     else:

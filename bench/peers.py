@@ -268,6 +268,20 @@ def autodp_fourier(problem: Problem) -> Answer:
     return {UPPER: max(problem.ask(each.get_approxDP, each.get_approx_delta) for each in composed)}
 
 
+# -- Opacus -------------------------------------------------------------------------------------------------
+
+
+def opacus(problem: Problem, mechanism: str) -> Answer:
+    """Its accountant of that name, which knows steps of sampled Gaussian noise, and epsilon at a delta."""
+    from opacus.accountants import create_accountant
+
+    if problem.delta is None or problem.epsilon is not None or any(part.name != "gaussian" or part.rate is None for part in problem.parts):
+        raise NotOffered("anything but epsilon of steps on samples with Gaussian noise")
+    accountant = create_accountant(mechanism)
+    accountant.history = [(part.noise("sigma"), float(part.rate or 1), part.times) for part in problem.parts]
+    return {UPPER: float(accountant.get_epsilon(float(problem.delta)))}
+
+
 @dataclass(frozen=True)
 class Peer:
     """An accountant as asked. distribution and module: how its package is called on the index, and in Python."""
@@ -291,6 +305,8 @@ def peers(grids: tuple[float, ...]) -> list[Peer]:
         Peer("dp-accounting, Rényi", *GOOGLE, google_renyi),
         Peer("prv-accountant, error 0.01", *MICROSOFT, lambda problem: microsoft_prv(problem, 0.01)),
         Peer("OpenDP", "opendp", "opendp", opendp),
+        Peer("Opacus, Rényi", "opacus", "opacus", lambda problem: opacus(problem, "rdp")),
+        Peer("Opacus, PRV", "opacus", "opacus", lambda problem: opacus(problem, "prv")),
         Peer("autodp, closed form", *AUTODP, autodp_exact),
         Peer("autodp, Rényi", *AUTODP, autodp_renyi),
         Peer("autodp, Fourier", *AUTODP, autodp_fourier),

@@ -6,27 +6,30 @@ pip install 'dpverify[accounting]'. Events in files need nothing of it.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpverify.accounting.accountant import CertifiedAccountant as CertifiedAccountant
+    from dpverify.accounting.calibration import calibrate as calibrate
 
 
 def __getattr__(name: str) -> Any:
-    """The accountant, loaded where it is asked for."""
-    if name != "CertifiedAccountant":
+    """The accountant, and the search for a number, loaded where they are asked for."""
+    if name not in _OFFERED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        from dpverify.accounting.accountant import CertifiedAccountant
+        return getattr(import_module(f"{__name__}.{_OFFERED[name]}"), name)
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] != "dp_accounting":
             raise
         raise ModuleNotFoundError(
-            "dpverify.accounting.CertifiedAccountant is an accountant of dp-accounting, which is not installed: "
-            "pip install 'dpverify[accounting]'.", name=error.name
+            f"dpverify.accounting.{name} needs dp-accounting, which is not installed: pip install 'dpverify[accounting]'.", name=error.name
         ) from error
-    return CertifiedAccountant
 
 
 def __dir__() -> list[str]:
-    return ["CertifiedAccountant"]
+    return list(_OFFERED)
+
+
+_OFFERED = {"CertifiedAccountant": "accountant", "calibrate": "calibration"}

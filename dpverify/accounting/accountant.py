@@ -15,7 +15,7 @@ from dp_accounting.privacy_accountant import NeighboringRelation, PrivacyAccount
 
 from dpverify.accounting.enclosures import DIGITS, Cost
 from dpverify.accounting.events import Event, exact
-from dpverify.accounting.files import Ledger, ledger_text, read_ledger
+from dpverify.accounting.files import Ledger, extend_ledger, ledger_text, read_ledger
 from dpverify.accounting.objects import as_object, of_object
 from dpverify.accounting.relations import Relation
 from dpverify.accounting.translate import Unsupported
@@ -40,7 +40,7 @@ class CertifiedAccountant(PrivacyAccountant):  # type: ignore[misc]
         super().__init__(neighboring_relation)
         self._relation = Relation[neighboring_relation.name]
         self._digits = digits
-        self._width = None if width is None else _number(width, "width")
+        self._width = None if width is None else number(width, "width")
         self._events: list[tuple[Event, int]] = []
         self._cost: Cost | None = None
 
@@ -57,12 +57,12 @@ class CertifiedAccountant(PrivacyAccountant):  # type: ignore[misc]
 
     def epsilon_bounds(self, delta: Any) -> tuple[Decimal, Decimal]:
         """Two proved bounds of the least epsilon at a delta, rounded outward."""
-        found = self._costs().epsilon(_number(delta, "delta"), self._digits, self._width)
+        found = self._costs().epsilon(number(delta, "delta"), self._digits, self._width)
         return found.lower, found.upper
 
     def delta_bounds(self, epsilon: Any) -> tuple[Decimal, Decimal]:
         """Two proved bounds of the least delta at an epsilon, rounded outward."""
-        at = _number(epsilon, "epsilon", infinite=True)
+        at = number(epsilon, "epsilon", infinite=True)
         if isinstance(at, float):  # delta does not rise: at infinity it is at most what it is far out
             lower, upper = self.delta_bounds(_FAR)
             return (Decimal(0) if self._costs().is_private else lower), upper
@@ -84,13 +84,22 @@ class CertifiedAccountant(PrivacyAccountant):  # type: ignore[misc]
         """
         if epsilon is None and delta is None:
             raise ValueError("certificate: give epsilon, delta or both.")
-        asked = {name: "tight" if value is None else _number(value, name) for name, value in (("epsilon", epsilon), ("delta", delta))}
+        asked = {name: "tight" if value is None else number(value, name) for name, value in (("epsilon", epsilon), ("delta", delta))}
         return self._costs().certificate(Path(path), self._digits, **asked)
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write all that was composed to a file, which `load` and `dpverify account` read; a later day goes on from it."""
         file = Path(path)
         write(file, ledger_text(Ledger(tuple(self._events), self._relation)))
+        return file
+
+    def extend(self, path: str | PathLike[str]) -> Path:
+        """Add all that was composed to a ledger that may have more, which is made where there is none. Writers wait for each other.
+
+        Raises SpecError for a file that is no ledger of this relation.
+        """
+        file = Path(path)
+        extend_ledger(file, self._events, self._relation)
         return file
 
     @classmethod
@@ -121,7 +130,7 @@ def rounded_up(value: Decimal) -> float:
     return nearest if math.isinf(nearest) or Fraction(nearest) >= Fraction(value) else math.nextafter(nearest, math.inf)
 
 
-def _number(value: Any, name: str, *, infinite: bool = False) -> Any:
+def number(value: Any, name: str, *, infinite: bool = False) -> Any:
     """A number of at least 0, exactly. Raises ValueError."""
     try:
         found = exact(value)

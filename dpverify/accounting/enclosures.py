@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from dpverify.accounting.claim_files import stated
 from dpverify.accounting.events import Event
+from dpverify.accounting.pairs import Fineness
 from dpverify.accounting.relations import Relation
 from dpverify.accounting.translate import Mechanisms, NotPrivate, Table, mechanisms
 from dpverify.errors import NotProved
@@ -25,6 +26,10 @@ DIGITS: Final = 12
 """Of a bound, where nobody asks for another number of them."""
 _LADDER: Final = (6, 9, 14, 20, 30)
 """Digits that are tried one after the other until an enclosure is as narrow as is asked."""
+_ALONE, _MULTIPLIED, _ON_A_GRID, _FEW = 1024, 96, (256, 512), 3
+"""Outputs of tables: of one by itself, of up to three whose products are listed, and of more, for few and for many digits."""
+_BITS: Final = (96, 192, 1200)
+"""Of tables: the fewer, the quicker, and the greater the least delta at which they say something."""
 ZERO, ONE, INFINITE = Decimal(0), Decimal(1), Decimal("Infinity")
 
 
@@ -41,12 +46,14 @@ class Cost:
     """What events on one data set cost. Raises translate.Unsupported."""
 
     def __init__(self, events: Iterable[tuple[Event, int]], relation: Relation) -> None:
+        self._events, self._relation = list(events), relation
         self.mechanisms: Mechanisms | None = None
         self._bare = False
         try:
-            self.mechanisms = mechanisms(events, relation)
+            self.mechanisms = mechanisms(self._events, relation)
         except NotPrivate as told:
             self._bare = told.wholly
+        self._finer: dict[Fineness, Mechanisms] = {}
         self._known: dict[tuple[Any, ...], Bounds] = {}
 
     @property
@@ -72,15 +79,31 @@ class Cost:
         """Write the certificate of a claim about all that the events describe. Raises NotProved where it is not proved."""
         if self.mechanisms is None:
             raise NotProved("part of the events hides nothing, so that no epsilon and no delta below 1 holds.", ["REFUTED"])
-        found = [verify(stated(table, **asked).claim, digits) for table in self.mechanisms.most]
-        proved = [one for one in found if one.judgement.verdict == "PROVED"]
-        if not proved:
-            why = " ".join(found[0].reasons) or "the bounds that are known do not reach it."
-            raise NotProved(f"{found[0].judgement.verdict}: {why}", [found[0].judgement.verdict])
-        value = "delta" if asked["delta"] == "tight" else "epsilon"
-        best = min(proved, key=lambda one: _end(one, value, digits, 1))
-        write(path, encode(best.certificate))
+        found = verify(stated(self.at(self._fineness(digits, asked)).most, **asked).claim, digits)
+        if found.judgement.verdict != "PROVED":
+            why = " ".join(found.reasons) or "the bounds that are known do not reach it."
+            raise NotProved(f"{found.judgement.verdict}: {why}", [found.judgement.verdict])
+        write(path, encode(found.certificate))
         return path
+
+    def at(self, fine: Fineness) -> Mechanisms:
+        """The mechanisms with tables so fine, of what is private."""
+        assert self.mechanisms is not None
+        if not self.mechanisms.tabled:
+            return self.mechanisms
+        if fine not in self._finer:
+            self._finer[fine] = mechanisms(self._events, self._relation, fine)
+        return self._finer[fine]
+
+    def _fineness(self, digits: int, asked: Mapping[str, Any]) -> Fineness:
+        """How fine tables are: as the digits that are sought need, and fine enough for a delta so small."""
+        assert self.mechanisms is not None
+        runs = self.mechanisms.runs
+        outputs = _ALONE if runs == 1 else _MULTIPLIED if runs <= _FEW else _ON_A_GRID[digits > _LADDER[0]]
+        delta = asked["delta"]
+        each = Fraction(1) if delta == "tight" else Fraction(delta) / max(1, self.mechanisms.runs)
+        enough = [bits for bits in _BITS if each > Fraction(1, 2 ** (bits - 40))] if delta != "tight" else [_BITS[1]]
+        return Fineness(outputs, enough[0] if enough else _BITS[-1])
 
     def _narrowed(self, asked: tuple[Any, ...], digits: int, width: Fraction | None, bounds: Callable[[int], Bounds]) -> Bounds:
         """The bounds of so many digits, or of as many as make them narrow enough."""
@@ -99,14 +122,21 @@ class Cost:
         return self._known[key]
 
     def _bounds(self, asked: dict[str, Any], digits: int) -> Bounds:
-        assert self.mechanisms is not None
         value = "epsilon" if asked["epsilon"] == "tight" else "delta"
-        judged = {repr(table): _judged(table, asked, digits) for table in self.mechanisms.most}
-        most = min(judged.values(), key=lambda one: _end(one, value, digits, 1))
-        below = self.mechanisms.least
-        least = None if below is None else judged.get(repr(below)) or _judged(below, asked, digits)
-        lower = ZERO if least is None else _end(least, value, digits, 0)
-        rules = dict.fromkeys(rule for one in (most, least) if one is not None for rule in one.judgement.rules)
+        fine = self._fineness(digits, asked)
+        found = self._at(fine, asked, digits)
+        tiny = value == "delta" and found.upper < Decimal(2) ** (40 - fine.bits)
+        if tiny and self.mechanisms is not None and self.mechanisms.tabled:
+            found = _both(found, self._at(fine._replace(bits=_BITS[-1]), asked, digits))
+        return found
+
+    def _at(self, fine: Fineness, asked: dict[str, Any], digits: int) -> Bounds:
+        known = self.at(fine)
+        value = "epsilon" if asked["epsilon"] == "tight" else "delta"
+        most = _judged(known.most, asked, digits)
+        below = [most if table == known.most else _judged(table, asked, digits) for table in known.least]
+        lower = max((_end(one, value, digits, 0) for one in below), default=ZERO)
+        rules = dict.fromkeys(rule for one in (most, *below) for rule in one.judgement.rules)
         return Bounds(lower, _end(most, value, digits, 1), tuple(rules), tuple(most.judgement.assumptions))
 
 

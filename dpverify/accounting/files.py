@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +15,12 @@ from dpverify.accounting.events import EVENT, EVENTS, FIELDS, Event, read
 from dpverify.accounting.relations import Relation
 from dpverify.catalogue.toml import Fault, meant, read_text
 from dpverify.errors import SpecError
+from dpverify.runtime.whole import write
+
+try:
+    import fcntl
+except ImportError:  # a system without it has no such locks: one writer at a time there
+    fcntl = None  # type: ignore[assignment]
 
 SCHEMA: Final = "dpverify-ledger/1"
 CLASS: Final = "class_name"
@@ -41,6 +48,35 @@ def read_ledger(path: Path) -> Ledger:
     except OSError as error:
         raise SpecError(f"{path}: cannot be read: {error.strerror or error}.") from error
     return parse_ledger(text, str(path))
+
+
+def extend_ledger(path: Path, events: Iterable[tuple[Event, int]], relation: Relation) -> Ledger:
+    """Add events to a ledger's file, which is made where there is none, and give the whole. Raises SpecError for a file that is none.
+
+    Writers wait for each other, and the file is replaced as a whole: what several add at once, or is interrupted, loses nothing.
+    """
+    with locked(path):
+        before = read_ledger(path) if path.exists() else Ledger((), relation)
+        if before.relation not in (None, relation):
+            raise SpecError(f"{path}: it is accounted under {before.relation.value}, and what is added under {relation.value}.")
+        together = list(before.events)
+        for event, times in events:
+            if together and together[-1][0] == event:
+                together[-1] = (event, together[-1][1] + times)
+            else:
+                together.append((event, times))
+        after = Ledger(tuple(together), relation)
+        write(path, ledger_text(after))
+    return after
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file: a file beside it, whose lock the system gives up where its holder ends, however it ends."""
+    with path.with_name(f"{path.name}.lock").open("w", encoding="utf-8") as held:
+        if fcntl is not None:
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield
 
 
 def parse_ledger(text: str, name: str) -> Ledger:

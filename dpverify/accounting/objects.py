@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -22,6 +23,16 @@ def of_object(event: Any) -> Event:
     if faults:
         raise ValueError("\n".join(fault.removeprefix(": ") for fault in faults))
     return found
+
+
+def of_numbers(kind: str, numbers: Mapping[str, Any], *inner: Event) -> Event:
+    """An event by the name of its class, its numbers and the event in it. Raises ValueError, which lists all that is wrong with them."""
+    faults: list[str] = []
+    values = {**numbers, **({EVENT: inner[0]} if inner else {})}
+    found = read(kind, lambda foreign: (foreign, values) if foreign == kind else ("NoOpDpEvent", {}), "", faults)
+    if faults:
+        raise ValueError("\n".join(fault.removeprefix(": ").removeprefix(", ") for fault in faults))
+    return replace(found, inner=inner)
 
 
 def _looked_at(event: Any) -> tuple[str, Mapping[str, Any]]:

@@ -7,13 +7,15 @@ are one mechanism. Why each line is so is told in docs/explanation/events.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
+from dpverify.accounting import moving
 from dpverify.accounting.events import Event
 from dpverify.accounting.numbers_of_runs import fewest_stops, kept
+from dpverify.accounting.pairs import Fineness, Rows
 from dpverify.accounting.relations import Relation
 
 Table = Mapping[str, Any]
@@ -23,8 +25,10 @@ Parts = list[tuple[Table, int]]
 
 SUMS: Final = ("GaussianDpEvent", "LaplaceDpEvent", "DiscreteLaplaceDpEvent")
 """Noise on a sum over records, to which a record of zero adds as much as none."""
-SAMPLED: Final = ("PoissonSampledDpEvent", "MixtureOfGaussiansDpEvent", "TruncatedSubsampledGaussianDpEvent")
+CUT: Final = "TruncatedSubsampledGaussianDpEvent"
+SAMPLED: Final = ("PoissonSampledDpEvent", "MixtureOfGaussiansDpEvent", CUT)
 """Events whose outputs on two neighbours are a law and a mixture of it, which are not alike."""
+OF_A_SIZE: Final = ("SampledWithoutReplacementDpEvent", "SampledWithReplacementDpEvent")
 NOTHING: Final[Table] = {"kind": "builtin", "name": "k_randomized_response", "k": Fraction(2), "p": Fraction(1, 2)}
 """A mechanism that looks at no data."""
 ORDERS: Final = (
@@ -33,6 +37,7 @@ ORDERS: Final = (
     *map(Fraction, (*range(6, 33), 36, 40, 48, 56, 64, 80, 96, 128, 192, 256, 512, 1024)),
 )
 """The orders at which a divergence that is a line in the order is stated."""
+_USUAL: Final = Fineness()
 _ANY_OF: Final = " or ".join
 
 
@@ -58,25 +63,43 @@ class _NotSo(Exception):
 
 @dataclass(frozen=True)
 class Mechanisms:
-    """What an event is translated into. most: each judged from above; least: from below, None where nothing is known from below."""
+    """What an event is translated into. most: judged from above; least: each from below, for one choice of the other records.
 
-    most: tuple[Table, ...]
-    least: Table | None
+    runs: how many parts are run.
+    """
+
+    most: Table
+    least: tuple[Table, ...]
+    runs: int = 1
+
+    @property
+    def tabled(self) -> bool:
+        """Whether there are tables in it whose fineness may be chosen."""
+        return any("rows" in part for part in _within_table(self.most))
+
+
+def _within_table(table: Table) -> Iterator[Table]:
+    """A mechanism and all its parts."""
+    yield table
+    for part in (*table.get("parts", ()), *([table["part"]] if "part" in table else [])):
+        yield from _within_table(part)
 
 
 @dataclass(frozen=True)
 class _Reading:
-    """How events are read. least: for a bound from below. zero: that the record is replaced by a record of zero.
+    """How events are read. least: for a bound from below.
 
-    split: that a record in the place of another is one that is removed and one that is added, each with noise of its own. sampled: inside
-    of a sample.
+    zero: that the record is replaced by a record of zero. crowd: that all other records are the opposite of it. tabled: that whatever has
+    two orders is a table, so that all are taken in one order. sampled: inside of a sample. fine: how fine tables are.
     """
 
     relation: Relation
     least: bool = False
     zero: bool = False
-    split: bool = False
+    crowd: bool = False
+    tabled: bool = False
     sampled: bool = False
+    fine: Fineness = _USUAL
 
     @property
     def moves(self) -> Fraction:
@@ -84,26 +107,40 @@ class _Reading:
         return Fraction(2 if self.relation is Relation.REPLACE_ONE else 1)
 
 
-def mechanisms(events: Iterable[tuple[Event, int]], relation: Relation) -> Mechanisms:
+def mechanisms(events: Iterable[tuple[Event, int]], relation: Relation, fine: Fineness = _USUAL) -> Mechanisms:
     """The mechanisms of events on one data set, each with how often it is repeated. Raises Unsupported, NotPrivate."""
     events = list(events)
-    most = [composed(_all(events, _Reading(relation)))]
-    least = [_Reading(relation, least=True)]
+    kinds = {event.kind for one, _ in events for event in within(one)}
+    first = _Reading(relation, tabled=any(_is_tabled(event) for one, _ in events for event in within(one)), fine=fine)
+    parts = _all(events, first)
+    least = [replace(first, least=True)]
     if relation is Relation.REPLACE_ONE:
-        most.extend(_read(events, [_Reading(relation, split=True)]))
-        least.append(_Reading(Relation.REPLACE_SPECIAL, least=True, zero=True))
-    different = [table for number, table in enumerate(most) if table not in most[:number]]
-    return Mechanisms(tuple(different), next(_read(events, least), None))
+        least.append(replace(first, relation=Relation.REPLACE_SPECIAL, least=True, zero=True))
+    if relation is Relation.ADD_OR_REMOVE_ONE and CUT in kinds:
+        least.append(replace(first, least=True, crowd=True))
+    return Mechanisms(composed(parts), tuple(_read(events, kinds, least)), sum(times for _, times in parts))
 
 
-def _read(events: list[tuple[Event, int]], readings: Iterable[_Reading]) -> Iterator[Table]:
-    """The mechanisms of those readings that say something of the events."""
+def _is_tabled(event: Event) -> bool:
+    """Whether an event is a table that has two orders: no noise with a closed form says it."""
+    if event.kind == "MixtureOfGaussiansDpEvent":
+        chances = zip(event["sensitivities"], event["sampling_probs"], strict=True)
+        return len({moved for moved, chance in chances if moved and chance}) > 1
+    return event.kind == CUT and event["truncated_batch_size"] < event["dataset_size"]
+
+
+def _read(events: list[tuple[Event, int]], kinds: Set[str], readings: Iterable[_Reading]) -> Iterator[Table]:
+    """The mechanisms of those readings that say something of the events, each once."""
+    seen: list[Table] = []
     for reading in readings:
         try:
-            _one_way(events, reading)
-            yield composed(_all(events, reading))
+            _one_way(kinds, reading)
+            table = composed(_all(events, reading))
         except (_NotSo, Unsupported):
             continue
+        if table not in seen:
+            seen.append(table)
+            yield table
 
 
 def composed(parts: Parts) -> Table:
@@ -135,12 +172,13 @@ def _all(events: Iterable[tuple[Event, int]], reading: _Reading) -> Parts:
     return parts
 
 
-def _one_way(events: Iterable[tuple[Event, int]], reading: _Reading) -> None:
-    """Refuse what speaks of one order of two neighbours in one part and may speak of the other in another."""
-    kinds = {event.kind for one, _ in events for event in within(one)}
-    if reading.least and reading.relation is Relation.REPLACE_SPECIAL and "RandomizedResponseDpEvent" in kinds and kinds & set(SAMPLED):
+def _one_way(kinds: Set[str], reading: _Reading) -> None:
+    """Refuse what parts do not have on the same two data sets: one order of neighbours beside another, or the worst of other records."""
+    if reading.relation is Relation.REPLACE_SPECIAL and "RandomizedResponseDpEvent" in kinds and kinds & set(SAMPLED):
         raise _NotSo
-    if reading.split and "SampledWithoutReplacementDpEvent" in kinds:
+    if reading.relation is Relation.REPLACE_ONE and kinds & set(OF_A_SIZE) and kinds & set(SAMPLED):
+        raise _NotSo
+    if reading.crowd and kinds - {CUT, "GaussianDpEvent", "LaplaceDpEvent", "NoOpDpEvent", *COMPOSITIONS}:
         raise _NotSo
 
 
@@ -220,7 +258,12 @@ def _response(event: Event, reading: _Reading) -> Parts:
     if reading.relation is Relation.REPLACE_ONE:
         return [({"kind": "builtin", "name": "k_randomized_response", "k": buckets, "p": truth}, 1)]
     rows = [[truth, 1 - truth], [1 / buckets, 1 - 1 / buckets]]  # the answer is that of the record, or another
-    return [({"kind": "table", "rows": rows, "adjacent": [[Fraction(0), Fraction(1)]]}, 1)]
+    return [(_table(rows), 1)]
+
+
+def _table(rows: Rows) -> Table:
+    """Two laws, the one with the record first."""
+    return {"kind": "table", "rows": rows, "adjacent": [[Fraction(0), Fraction(1)]]}
 
 
 def _guarantee(**said: Any) -> Parts:
@@ -249,8 +292,8 @@ def _approximate(event: Event, reading: _Reading) -> Parts:
     epsilon, delta = event["epsilon"], event["delta"]
     if delta == 1:
         raise NotPrivate(wholly=False)
-    if epsilon == 0 and delta:
-        raise Unsupported(event, "an epsilon of 0 with a delta above 0 is not read; state an epsilon above 0.")
+    if epsilon == 0 and delta:  # it tells which of two data sets it is, or nothing
+        return [(_table([[delta, Fraction(0), 1 - delta], [Fraction(0), delta, 1 - delta]]), 1)]
     return _guarantee(epsilon=epsilon, **({"delta": delta} if delta else {}))
 
 
@@ -274,15 +317,56 @@ def _tree(event: Event, reading: _Reading) -> Parts:
 def _mixture(event: Event, reading: _Reading) -> Parts:
     _only(event, reading, Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_SPECIAL)
     _no_sums(event, reading)
-    moves = [(moved, chance) for moved, chance in zip(event["sensitivities"], event["sampling_probs"], strict=True) if chance]
-    shifts = [moved for moved, _ in moves if moved]
-    if not shifts:
+    if not any(moved * chance for moved, chance in zip(event["sensitivities"], event["sampling_probs"], strict=True)):
         return []
-    stays, moved = (sum((chance for shift, chance in moves if bool(shift) is some), Fraction(0)) for some in (False, True))
-    ends = sorted(min(Fraction(1), rate) for rate in (moved, 1 - stays))  # floats need not have the sum 1
-    rate, shift = (ends[0], min(shifts)) if reading.least else (ends[1], max(shifts))
-    gaussian = _noise("gaussian", "sigma", event["standard_deviation"], shift, wholly=False)
-    return _sample(rate, gaussian, "poisson")
+    if event["standard_deviation"] == 0:
+        raise NotPrivate(wholly=False)
+    found = _moves(event, least=reading.least)
+    assert found is not None
+    return _moved(found, reading)
+
+
+def _moves(event: Event, *, least: bool) -> moving.Moves | None:
+    """By how much an event moves a sum with Gaussian noise: samples of mixtures, and of what is composed of Gaussians. None for others."""
+    if event.kind == "MixtureOfGaussiansDpEvent" and event["standard_deviation"]:
+        weights = zip(event["sensitivities"], event["sampling_probs"], strict=True)
+        return moving.moves(weights, 1 / event["standard_deviation"] ** 2, least=least)
+    if event.kind == "PoissonSampledDpEvent":
+        inside = _moves(event.inner[0], least=least)
+        return None if inside is None else inside.sampled(event["sampling_probability"])
+    precision = _precision(event)
+    return None if not precision else moving.Moves(((Fraction(1), Fraction(1)),), precision)
+
+
+def _precision(event: Event) -> Fraction | None:
+    """One over the variance of Gaussian noise that says as much as what is composed of Gaussians; None for what is made of others."""
+    if event.kind == "GaussianDpEvent" and event["noise_multiplier"]:
+        return 1 / Fraction(event["noise_multiplier"]) ** 2
+    each = [_precision(one) for one in event.inner]
+    if event.kind not in (*COMPOSITIONS, "NoOpDpEvent") or None in each:
+        return None
+    return sum((one for one in each if one is not None), Fraction(0)) * (int(event["count"]) if event.kind == "SelfComposedDpEvent" else 1)
+
+
+def _moved(found: moving.Moves, reading: _Reading) -> Parts:
+    """A sum that a record moves at random, and one without it: a sample of Gaussian noise where there is one move, else a table."""
+    only = found.only
+    if only is None and not any(moved for moved, _ in found.weights):
+        return []
+    if only is not None and (only[1] == 1 or not reading.tabled):
+        shift, rate = only
+        sigma = _root(found.precision)
+        part = {"kind": "builtin", "name": "gaussian", "sigma": sigma, "sensitivity": shift}
+        return _sample(rate, [(part, 1)], "poisson")
+    if reading.sampled and reading.least:
+        raise _NotSo
+    return [(_table(moving.of_moves(found, reading.fine, least=reading.least)), 1)]
+
+
+def _root(precision: Fraction) -> Any:
+    """The standard deviation of a precision."""
+    root = Fraction(math.isqrt(precision.denominator), math.isqrt(precision.numerator) or 1)
+    return root if 1 / root**2 == precision else f"sqrt({1 / precision})"
 
 
 # -- of several, and of samples --------------------------------------------------------------------------------------
@@ -327,6 +411,7 @@ def _drawn(event: Event, rate: Fraction, reading: _Reading, scheme: str) -> Part
 
 def _poisson(event: Event, reading: _Reading) -> Parts:
     rate = event["sampling_probability"]
+    found = _moves(event, least=reading.least)
     if reading.relation is Relation.REPLACE_ONE and rate not in (0, 1):
         leaves = [one for one in within(event) if one.kind not in (*COMPOSITIONS, "PoissonSampledDpEvent", "NoOpDpEvent")]
         if any(one.kind != "GaussianDpEvent" for one in leaves):
@@ -335,30 +420,21 @@ def _poisson(event: Event, reading: _Reading) -> Parts:
                 " `GaussianDpEvent`s and compositions of them. Found REPLACE_ONE."
             )
             raise Unsupported(event, message)
+        if found is not None and found.only is not None and not reading.sampled:
+            rows = moving.of_exchange(found.only[1], found.precision, reading.fine, least=reading.least)
+            return [(_table(rows), 1)]
         if reading.least:
             raise _NotSo
-        return _split(event, rate) if reading.split else _drawn(event, rate, reading, "without_replacement")
+        return _drawn(event, rate, reading, "without_replacement")
+    mixed = any(one.kind == "MixtureOfGaussiansDpEvent" for one in within(event))
+    if found is not None and rate and reading.relation is not Relation.REPLACE_ONE and (mixed or reading.tabled):
+        return _moved(found, reading)
     return _drawn(event, rate, reading, "poisson")
 
 
-def _split(event: Event, rate: Fraction) -> Parts:
-    """A record that leaves a sampled sum and one that enters it: two sums, each with half of the variance of the noise."""
-    inside = event.inner[0]
-    if inside.kind != "GaussianDpEvent":
-        raise _NotSo
-    noise = inside["noise_multiplier"]
-    if not noise:
-        raise NotPrivate(wholly=False)
-    leaves: Table = {
-        "kind": "subsample",
-        "rate": rate,
-        "part": {"kind": "builtin", "name": "gaussian", "sigma": noise, "sensitivity": "sqrt(2)"},
-    }
-    return [(leaves, 1), ({"kind": "lipschitz", "constant": Fraction(1), "part": leaves}, 1)]
-
-
 def _without_replacement(event: Event, reading: _Reading) -> Parts:
-    _only(event, reading, Relation.REPLACE_ONE)
+    if not reading.zero:
+        _only(event, reading, Relation.REPLACE_ONE)
     size, inside = event["sample_size"], event.inner[0]
     for one in within(inside):
         if one.kind == event.kind and one["source_dataset_size"] != size:
@@ -366,28 +442,48 @@ def _without_replacement(event: Event, reading: _Reading) -> Parts:
             raise Unsupported(one, message)
         if one.kind == event.kind:
             break
-    return _drawn(event, Fraction(size, event["source_dataset_size"]), reading, "without_replacement")
+    scheme = "poisson" if reading.zero else "without_replacement"  # where all others are zero, the one record is there or is not
+    return _drawn(event, Fraction(size, event["source_dataset_size"]), reading, scheme)
+
+
+def _with_replacement(event: Event, reading: _Reading) -> Parts:
+    _only(event, reading, Relation.REPLACE_ONE)
+    _outside(event, reading)
+    precision = _precision(event.inner[0])
+    size, sample = int(event["source_dataset_size"]), int(event["sample_size"])
+    if sample == 0 or precision == 0:
+        return []
+    if precision is None:
+        if any(one.kind == "GaussianDpEvent" and not one["noise_multiplier"] for one in within(event)):
+            raise NotPrivate(wholly=False)
+        raise Unsupported(event, f"`{event.kind}` is read of `GaussianDpEvent`s and compositions of them alone.")
+    return [(_table(moving.of_copies(size, sample, precision, reading.fine, least=reading.least)), 1)]
 
 
 def _truncated(event: Event, reading: _Reading) -> Parts:
     _outside(event, reading)
-    reading = replace(reading, sampled=True)
     records, rate, batch = (event[name] for name in ("dataset_size", "sampling_probability", "truncated_batch_size"))
     if 0 in (records, rate, batch):
         return []
     gaussian = Event("GaussianDpEvent", {"noise_multiplier": event["noise_multiplier"]}, origin=event.origin)
-    if reading.split and batch < records:
-        raise _NotSo
     if batch >= records:
         return _poisson(Event("PoissonSampledDpEvent", {"sampling_probability": rate}, (gaussian,), event.origin), reading)
-    if reading.least and reading.relation is not Relation.REPLACE_ONE:
-        alone = _gaussian(gaussian, replace(reading, relation=Relation.REPLACE_SPECIAL))
-        return _sample(kept(int(records), rate, int(batch)), alone, "poisson")
-    if reading.least:
+    precision = _precision(gaussian)
+    if precision is None:
+        raise NotPrivate(wholly=False)
+    cut = moving.Cut(int(records) - 1, rate, int(batch))
+    if not reading.least:
+        _only(event, reading, Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE)
+        return [(_table(moving.of_cut(cut, precision, reading.fine, both=reading.relation is Relation.REPLACE_ONE)), 1)]
+    if reading.crowd:
+        rows = moving.of_crowd(cut, precision, reading.fine) if reading.relation is Relation.ADD_OR_REMOVE_ONE else None
+        if rows is None:
+            raise _NotSo
+        return [(_table(rows), 1)]
+    if reading.relation is Relation.REPLACE_ONE:
         raise _NotSo
-    _only(event, reading, Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE)
-    moved = _gaussian(gaussian, replace(reading, relation=Relation.REPLACE_ONE))
-    return _sample(rate, moved, "poisson" if reading.relation is Relation.ADD_OR_REMOVE_ONE else "without_replacement")
+    alone = moving.Moves(((Fraction(1), Fraction(1)),), precision)
+    return _moved(alone.sampled(kept(cut.others, rate, cut.batch)), reading)
 
 
 def _best(event: Event, reading: _Reading) -> Parts:
@@ -428,7 +524,8 @@ _READERS: Final = {
     "ComposedDpEvent": _composed,
     "PoissonSampledDpEvent": _poisson,
     "SampledWithoutReplacementDpEvent": _without_replacement,
-    "TruncatedSubsampledGaussianDpEvent": _truncated,
+    "SampledWithReplacementDpEvent": _with_replacement,
+    CUT: _truncated,
     "RepeatAndSelectDpEvent": _best,
 }
 """What reads each kind of event; the others are not supported."""

@@ -41,6 +41,7 @@ VERBS: Final[Mapping[str, Callable[[], click.Command]]] = {
     "release": lambda: import_module("dpverify.cli.release").release,
     "tradeoff": lambda: import_module("dpverify.cli.tradeoff").tradeoff,
     "account": lambda: import_module("dpverify.cli.account").account,
+    "curves": lambda: import_module("dpverify.cli.curves").curves,
     "sample": lambda: import_module("dpverify.cli.sample").sample,
     "list": lambda: import_module("dpverify.cli.list").names,
     "explain": lambda: import_module("dpverify.cli.explain").explain,

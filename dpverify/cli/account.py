@@ -58,6 +58,10 @@ class _Exact(click.types.StringParamType):
     "--neighbours", type=click.Choice(RELATIONS), help="Which data sets are neighbours. Default: as a ledger says, else add-or-remove-one."
 )
 @click.option("--digits", type=Whole(1, 100, like="12"), default=12, show_default=True, help="Digits of the bounds, without --width.")
+@click.option(
+    "--extend", type=click.Path(dir_okay=False, path_type=Path), metavar="LEDGER",
+    help="Add the events to this ledger, and account the whole of it.",
+)
 @click.option("--certificate", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write the certificate here.")
 @click.option("--claim", "as_claim", is_flag=True, help="Print the claim file that says the same, and judge nothing.")
 @click.option("--event", "as_event", is_flag=True, help="Print the events, those of claim files too, as one file, and judge nothing.")
@@ -67,7 +71,7 @@ class _Exact(click.types.StringParamType):
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the answer.")
 def account(
     files: tuple[str, ...], delta: Fraction | None, epsilon: Fraction | None, width: Fraction | None, neighbours: str | None,
-    digits: int, certificate: Path | None, as_claim: bool, as_event: bool, timeout: float, style: str,
+    digits: int, extend: Path | None, certificate: Path | None, as_claim: bool, as_event: bool, timeout: float, style: str,
 ) -> int:  # fmt: skip
     """Enclose what the events of all files cost together, on one data set, between two proved bounds.
 
@@ -78,12 +82,17 @@ def account(
     from dpverify.project.config import read_config
     from dpverify.runtime.processes import Bounds, Ended, in_order
 
-    if not as_event and (delta is None) == (epsilon is None) and not (as_claim and delta is not None):
+    added_alone = extend is not None and delta is None and epsilon is None and not (as_claim or as_event)
+    if not (as_event or added_alone) and (delta is None) == (epsilon is None) and not (as_claim and delta is not None):
         raise click.UsageError("give --delta, to have epsilon enclosed, or --epsilon, to have delta enclosed.")
     config = read_config(Path.cwd())
     bounds = Bounds(timeout or None, config.memory)
     asked = _Asked(delta, epsilon, width, neighbours, digits, as_claim, as_event, certificate)
-    [found] = in_order(asked, [[list(files)]], 1, bounds)
+    asked_files = [str(asked.added(extend, list(files)))] if extend is not None else list(files)
+    if added_alone:
+        output.say(f"{extend}: added {', '.join(files)}. Ask for --delta or --epsilon to have the whole accounted.")
+        return 0
+    [found] = in_order(asked, [[asked_files]], 1, bounds)
     if isinstance(found, Ended):
         raise SpecError(f"{', '.join(files)}: {output.ended('the answer', found, bounds)}")
     if isinstance(found, SpecError):
@@ -117,20 +126,34 @@ class _Asked:
 
     def _answer(self, files: list[str]) -> tuple[str, dict[str, Any], int]:
         """The answer as text, as a JSON value, and the exit code. Raises SpecError."""
-        from dpverify.accounting.enclosures import Cost
         from dpverify.accounting.files import Ledger, ledger_text
-        from dpverify.accounting.translate import Unsupported
 
         events, relation = self._events(files)
         if self.as_event:
             return ledger_text(Ledger(tuple(events), relation)), {}, 0
-        try:
-            cost = Cost(events, relation)
-        except Unsupported as error:
-            raise SpecError(f"{', '.join(files)}: {error.event.kind} is not supported here: {error}") from error
+        cost = self._supported(events, relation, files)
         if self.as_claim:
             return self._claim(cost, files), {}, 0
         return self._enclosed(cost, relation)
+
+    def added(self, ledger: Path, files: list[str]) -> Path:
+        """The ledger, with the events of the files added to it, once they are seen to be supported. Raises SpecError."""
+        from dpverify.accounting.files import extend_ledger
+
+        events, relation = self._events([*files, *([str(ledger)] if ledger.exists() else [])])
+        new = self._events(files)[0] if ledger.exists() else events
+        self._supported(new, relation, files)
+        extend_ledger(ledger, new, relation)
+        return ledger
+
+    def _supported(self, events: list[tuple[Event, int]], relation: Relation, files: list[str]) -> Cost:
+        from dpverify.accounting.enclosures import Cost
+        from dpverify.accounting.translate import Unsupported
+
+        try:
+            return Cost(events, relation)
+        except Unsupported as error:
+            raise SpecError(f"{', '.join(files)}: {error.event.kind} is not supported here: {error}") from error
 
     def _events(self, files: list[str]) -> tuple[list[tuple[Event, int]], Relation]:
         """The events of all files, and the relation that they are accounted under. Raises SpecError with all faults of all files."""
@@ -164,7 +187,7 @@ class _Asked:
             raise SpecError(f"{', '.join(files)}: part of it hides nothing, and no claim file says that.")
         numbers: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta}
         asked = {name: "tight" if value is None else value for name, value in numbers.items()}
-        return claim_text(cost.mechanisms.most[0], **asked)
+        return claim_text(cost.mechanisms.most, **asked)
 
     def _enclosed(self, cost: Cost, relation: Relation) -> tuple[str, dict[str, Any], int]:
         from dpverify.catalogue.assumed import plain

@@ -2,13 +2,14 @@
 
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import pytest
 
 from dpverify.accounting.claim_files import claim_text
 from dpverify.accounting.events import FIELDS, Event
-from dpverify.accounting.files import Ledger, event_text, ledger_text, parse_ledger, read_ledger
+from dpverify.accounting.files import Ledger, event_text, extend_ledger, ledger_text, parse_ledger, read_ledger
 from dpverify.accounting.from_claims import event_of_file
 from dpverify.accounting.relations import Relation
 from dpverify.accounting.translate import mechanisms
@@ -161,7 +162,7 @@ CONVERTED = [
 @pytest.mark.parametrize(("relation", "event"), CONVERTED, ids=lambda value: getattr(value, "kind", getattr(value, "value", "")))
 def test_an_event_is_a_claim_file_that_is_that_event(relation, event, tmp_path):
     file = tmp_path / "it.toml"
-    file.write_text(claim_text(mechanisms([(event, 1)], relation).most[0], epsilon="tight", delta=Fraction(1, 100)))
+    file.write_text(claim_text(mechanisms([(event, 1)], relation).most, epsilon="tight", delta=Fraction(1, 100)))
     read_spec(file)
     assert event_of_file(file, relation) == event
 
@@ -197,3 +198,31 @@ def test_a_tree_in_a_claim_file_is_a_tree(tmp_path):
     file.write_text(f'{mechanism}[[claim]]\nepsilon = "tight"\ndelta = "1/100"\n')
     tree = event_of_file(file, Relation.REPLACE_SPECIAL)
     assert (tree["noise_multiplier"], tree["step_counts"]) == (4, (9,))
+
+
+def _added(place, number):
+    extend_ledger(place, [(Event("GaussianDpEvent", {"noise_multiplier": Fraction(number)}), 1)], Relation.ADD_OR_REMOVE_ONE)
+
+
+def test_what_several_add_to_a_ledger_at_once_is_all_there(tmp_path):
+    place = tmp_path / "ledger.json"
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda number: _added(place, number), range(1, 41)))
+    found = read_ledger(place)
+    assert sorted(event["noise_multiplier"] for event, times in found.events for _ in range(times)) == list(range(1, 41))
+    with pytest.raises(SpecError, match="accounted under add-or-remove-one"):
+        extend_ledger(place, [], Relation.REPLACE_ONE)
+    assert read_ledger(place) == found
+
+
+def test_a_writer_that_ends_in_the_middle_leaves_the_ledger_as_it_was(tmp_path, monkeypatch):
+    place = tmp_path / "ledger.json"
+    _added(place, 1)
+    before = place.read_text()
+    monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        _added(place, 2)
+    monkeypatch.undo()
+    assert place.read_text() == before
+    _added(place, 2)
+    assert [times for _, times in read_ledger(place).events] == [1, 1]
