@@ -152,10 +152,11 @@ def resolve(name: str, skipped: dict[Path, str] | None = None) -> list[Path]:
         found = claim_files(path)
         if skipped is not None:
             skipped |= found.skipped
+        found.files.extend(_programs_under(path))
         if not found.files:
             others = [f"{file.relative_to(path)} ({why})" for file, why in found.skipped.items()]
             left = f" Skipped: {', '.join(others[:3])}{', ...' if len(others) > 3 else ''}." if others else ""
-            raise SpecError(f"{name}: no claim files (*.toml with a [mechanism] table) in this directory.{left}")
+            raise SpecError(f"{name}: no claim files (*.toml with a [mechanism] table), and no programs with claims (*.py), in this directory.{left}")
         return found.files
     if name and path.exists():
         return [path]
@@ -170,6 +171,14 @@ def resolve(name: str, skipped: dict[Path, str] | None = None) -> list[Path]:
     if path.is_symlink():
         raise SpecError(f"{name}: a link to {path.readlink()}, which leads to no file.")
     raise SpecError(f"{name or 'an empty name'}: no such file or directory.{_nearest(path) if name else ''}")
+
+
+def _programs_under(folder: Path) -> list[Path]:
+    """The programs with claims in a folder and all below it, hidden folders left out."""
+    from dpverify.catalogue.programs import has_programs, with_claims
+
+    files = (file for file in sorted(folder.rglob("*.py")) if not any(part.startswith(".") for part in file.relative_to(folder).parts))
+    return [each for file in files if file.is_file() and has_programs(file) for each in with_claims(file)]
 
 
 def _nearest(path: Path) -> str:

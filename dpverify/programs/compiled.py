@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -26,10 +26,11 @@ ONE: Final = lin.constant(1)
 
 @dataclass(frozen=True)
 class Compiled:
-    """The table of the mechanism, and what a claim of it says of neighbours. factor: what an answer's sensitivity is multiplied by."""
+    """The table of the mechanism, and what a claim of it says of neighbours. asks: whether numbers that are counted are compared."""
 
     mechanism: dict[str, Any]
     claim: dict[str, Any] = field(default_factory=dict)
+    asks: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,8 +160,6 @@ def _at_once(setting: Setting, told: list[tuple[Any, tuple[Item, ...]]], used: s
 
 
 def _put(items: tuple[Item, ...], put: Mapping[str, Linear]) -> tuple[Item, ...]:
-    from dataclasses import replace
-
     return tuple(
         replace(one, leaves=tuple(replace(leaf, value=lin.put(leaf.value, put)) if leaf.number else leaf for leaf in one.leaves))
         for one in items
@@ -171,32 +170,41 @@ def _put(items: tuple[Item, ...], put: Mapping[str, Linear]) -> tuple[Item, ...]
 
 
 def _loop(setting: Setting, machine: Machine, generator: bool) -> Compiled:
-    whole = fold(setting, machine, generator)
-    if whole is not None:
-        if isinstance(whole, Way):
-            return compiled(setting, [whole], generator=False)
-        return Compiled(*whole)
-    made = streams.program(setting.shared, machine, generator)
-    if any(each not in made.checked for each in setting.shared.equalities):
-        if not setting.shared.exact_equalities:
-            raise Inexact
+    shared = setting.shared
+    try:
+        whole = fold(setting, machine, generator)
+        if whole is not None:
+            _require_exact(shared, shared.equalities)
+            return compiled(setting, [whole], generator=False) if isinstance(whole, Way) else Compiled(*whole)
+        made = streams.program(shared, machine, generator)
+    except NotOfThisKind:
+        _require_exact(shared, shared.equalities)
+        raise
+    _require_exact(shared, shared.equalities - made.checked)
     table, exact = streams.table(made, setting.taken)
     if setting.length is not None:
         table["queries"] = setting.length
-    return _of_table(setting, table, exact)
+    return replace(_of_table(setting, table, exact, made=made), asks=streams.asks_counters(made))
+
+
+def _require_exact(shared: Shared, unchecked: Collection[Linear]) -> None:
+    if unchecked and not shared.exact_equalities:
+        raise Inexact
 
 
 class Inexact(Exception):
     """A counter was compared with == as if it did not go beyond, and it may; it is to be followed anew, with both comparisons."""
 
 
-def _of_table(setting: Setting, table: dict[str, Any], exact: bool, factor: Fraction | str = Fraction(1)) -> Compiled:
+def _of_table(
+    setting: Setting, table: dict[str, Any], exact: bool, factor: Fraction | str = Fraction(1), made: streams.Program | None = None
+) -> Compiled:  # fmt: skip
     """A stream, or the kind that says the same; what is told of it alone where the program tells less."""
-    table |= setting.together()
     sensitivity = setting.sensitivity(factor)
     if exact:
-        plain = above_threshold(setting, table)
-        return Compiled(plain or table, sensitivity)
+        plain = None if made is None else above_threshold(made, setting.options, setting.taken)
+        return Compiled({**(plain or table), **setting.together()}, sensitivity)
+    table |= setting.together()
     return Compiled({"kind": "post_process", "map": "what the program tells of it", "part": {**table, **sensitivity}})
 
 

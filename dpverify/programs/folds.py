@@ -33,12 +33,13 @@ def _values(way: Way, generator: bool) -> list[Any]:
 
 def _sums(machine: Machine, generator: bool) -> Way | None:
     """Numbers to which each step adds: what they begin with, plus multiples of the sum of all answers and of their number."""
-    if len(machine.steps) != 1 or generator:
+    if generator or any(len(ways) != 1 for ways in machine.steps.values()):
         return None
-    ((place, ways),) = machine.steps.items()
-    if len(ways) != 1 or len(machine.finish[place]) != 1:
+    ways = [way for found in machine.steps.values() for way in found]
+    ends = [way for found in machine.finish.values() for way in found]
+    if len({tuple(sorted(way.kept.items())) for way in ways}) != 1 or len(ends) != 1:
         return None
-    (way,), (end,) = ways, machine.finish[place]
+    way, end = ways[0], ends[0]
     answer = f"{ANSWER}1"
     known: dict[str, Linear] = {}
     for name, value in way.kept.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final
@@ -21,6 +21,8 @@ MOST_PLACES: Final = 24
 """Values of what is kept, before numbers among it are numbers that may be anything."""
 MOST_RESTARTS: Final = 200
 NO_RESULT: Final = object()
+FIRST: Final = ""
+"""What the first step is known by, among what is kept: no name is empty."""
 
 Location = tuple[tuple[str, Any], ...]
 """What is kept at the head of the loop: names and constants, or that they are numbers."""
@@ -60,6 +62,8 @@ class Explorer:
     shared: Shared
     function: ast.FunctionDef
     arguments: Mapping[str, Any]
+    values: bool = False
+    """Whether numbers that are counted are followed by their values, as long as these are few."""
 
     def explored(self) -> list[Way] | Machine:
         """What the program does. Raises Stopped where it cannot be read."""
@@ -151,7 +155,8 @@ class Explorer:
     # -- the loop
 
     def _machine(self, loop: AtLoop) -> Machine:
-        tracked, told, anything = frozenset[str](), frozenset[int](), counted(loop.node)  # type: ignore[arg-type]
+        counts = frozenset[str]() if self.values else counted(loop.node)  # type: ignore[arg-type]
+        tracked, told, anything = frozenset[str](), frozenset[int](), counts
         for _ in range(MOST_RESTARTS):
             try:
                 return self._explore(loop, tracked, told, anything)
@@ -163,7 +168,7 @@ class Explorer:
                 else:
                     break
             except _TooManyPlaces as many:
-                if many.names <= anything:
+                if self.values or many.names <= anything:
                     break
                 anything |= many.names
         self.shared.faults[fault(loop.node, "the loop keeps too much from step to step. Keep numbers and flags.")] = None
@@ -172,7 +177,8 @@ class Explorer:
     def _explore(self, loop: AtLoop, tracked: frozenset[str], told: frozenset[int], anything: frozenset[str]) -> Machine:
         self.anything = anything
         begin = {name: found for name, found in loop.kept.items() if name in tracked}
-        start, first = self._place(begin, loop.node)
+        begun, first = self._place(begin, loop.node)
+        start = ((FIRST, True), *begun)
         machine = Machine(start, first, {}, {}, loop.before, loop.node)
         open_ = [start]
         while open_:
@@ -183,7 +189,7 @@ class Explorer:
                 raise _TooManyPlaces(_changing(machine.steps))
             where = Where("step", dict(place), tracked, told)
             machine.steps[place] = self._ways(where)
-            machine.finish[place] = self._ways(replace(where, part="finish"))
+            machine.finish[place] = [] if place == start else self._ways(replace(where, part="finish"))
             open_ += [way.after for way in machine.steps[place] if way.after is not None]
             if len(self.shared.faults) > 20:
                 break
@@ -212,7 +218,7 @@ class Explorer:
     def _place(self, kept: Mapping[str, Any], node: ast.AST) -> tuple[Location, dict[str, Linear]]:
         """Constants, and which names are numbers that may be anything, with these numbers."""
         numbers: dict[str, Linear] = {}
-        place = tuple((name, self._kept(name, kept[name], numbers, node, name in self.anything)) for name in sorted(kept))
+        place: Location = tuple((name, self._kept(name, kept[name], numbers, node, name in self.anything)) for name in sorted(kept))
         return place, numbers
 
     def _kept(self, name: str, found: Any, numbers: dict[str, Linear], node: ast.AST, anything: bool) -> Any:
@@ -271,25 +277,29 @@ def with_steps(machine: Machine, indices: frozenset[str]) -> Machine:
                 f"{name.removeprefix(KEPT)} is the place of the answer that is read, and does not grow by 1 in each step from 0 on. "
                 "Write for answer in answers, or count each step."
             )
-    once = all(way.after != machine.start for way in going)
 
-    def of(place: Location, way: Way, step: bool) -> Way | None:
-        facts = [Literal(lin.minus(lin.name(INDEX), lin.constant(1)), False)] if once and (place != machine.start or not step) else []
-        here = {INDEX: lin.constant(0)} if once and place == machine.start and step else {}
+    def of(way: Way, known: Mapping[str, Linear], facts: Sequence[Literal], here: Mapping[str, Linear]) -> Way | None:
         literals = [lin.literal(lin.put(lin.put(one.left, known), here), one.strict) for one in way.literals]
         if impossible([*facts, *literals]):
             return None
         left = tuple(one for one in literals if not impossible([*facts, one.negated()]))
         kept = {name: lin.put(value, known) for name, value in way.kept.items() if name not in known}
-        return replace(
-            way, literals=left, kept=kept, events=tuple((tag, put(each, known)) for tag, each in way.events), result=put(way.result, known)
-        )
+        return replace(way, literals=left, kept=kept, events=tuple((tag, put(each, known)) for tag, each in way.events), result=put(way.result, known))
 
-    def all_of(found: Mapping[Location, list[Way]], step: bool) -> dict[Location, list[Way]]:
-        return {place: [one for way in ways if (one := of(place, way, step)) is not None] for place, ways in found.items()}
-
+    later = [Literal(lin.minus(lin.name(INDEX), lin.constant(1)), False)]
+    steps: dict[Location, list[Way]] = {}
+    finish: dict[Location, list[Way]] = {}
+    open_ = [machine.start]
+    while open_:
+        place = open_.pop(0)
+        if place not in steps:
+            begins = place == machine.start and (FIRST, True) in place
+            facts, here = ([], {INDEX: lin.constant(0)}) if begins else (later if (FIRST, True) in machine.start else [], {})
+            steps[place] = [one for way in machine.steps[place] if (one := of(way, known, facts, here)) is not None]
+            finish[place] = [] if begins else [one for way in machine.finish[place] if (one := of(way, known, facts, {})) is not None]
+            open_ += [way.after for way in steps[place] if way.after is not None]
     first = {name: value for name, value in machine.first.items() if name not in known}
-    return replace(machine, first=first, steps=all_of(machine.steps, True), finish=all_of(machine.finish, False))
+    return replace(machine, first=first, steps=steps, finish=finish)
 
 
 def put(value: Any, known: Mapping[str, Linear]) -> Any:

@@ -90,21 +90,20 @@ def branches(found: Tree, facts: Sequence[Literal] = ()) -> list[Case]:
     """
     open_ = list(_leaves(found, ()))
     known, listed = list(facts), list[Case]()
-    while open_:
+    while True:
         if len({what for _, what in open_}) == 1:
             listed.append(((), open_[0][1]))
             return listed
-        shorter = [(_needed(literals, known), what) for literals, what in open_]
-        place = min(range(len(shorter)), key=lambda i: (len(shorter[i][0]) if shorter[i][0] else 99, i))
-        literals, what = shorter[place]
-        if not literals:
-            listed.append(((), what))
-            return listed
+        shorter = [(_needed(literals, known, [one for one, other in open_ if other != what]), what) for literals, what in open_]
+        literals, what = min(shorter, key=lambda one: len(one[0]))
         listed.append((literals, what))
         if len(literals) == 1:
             known.append(literals[0].negated())
-        open_ = [one for i, one in enumerate(open_) if i != place and not impossible([*known, *one[0]])]
-    return listed
+        left = [one for one in open_ if not all(impossible([*known[: len(facts)], *one[0], each.negated()]) for each in literals)]
+        open_ = [one for one in left if not impossible([*known, *one[0]])]
+        if not open_:
+            listed[-1] = ((), what)
+            return listed
 
 
 def _leaves(found: Tree, above: tuple[Literal, ...]) -> Iterable[Case]:
@@ -115,11 +114,11 @@ def _leaves(found: Tree, above: tuple[Literal, ...]) -> Iterable[Case]:
     yield from _leaves(found.fails, (*above, found.literal.negated()))
 
 
-def _needed(literals: Sequence[Literal], known: Sequence[Literal]) -> tuple[Literal, ...]:
-    """The comparisons without those that follow from what is known, and from the others."""
+def _needed(literals: Sequence[Literal], known: Sequence[Literal], others: Sequence[Sequence[Literal]]) -> tuple[Literal, ...]:
+    """As few of the comparisons as tell these cases from the others."""
     kept = list(literals)
     for one in literals:
-        others = [each for each in kept if each is not one]
-        if impossible([*known, *others, one.negated()]):
-            kept = others
+        left = [each for each in kept if each is not one]
+        if all(impossible([*known, *left, *other]) for other in others):
+            kept = left
     return tuple(kept)

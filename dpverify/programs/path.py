@@ -183,7 +183,7 @@ class Path:
 
     def equal(self, node: ast.AST, left: Linear) -> bool:
         """Whether a number is 0."""
-        counts = bool(left.names) and all(each.startswith((KEPT, INDEX)) for each in left.names)
+        counts = bool(left.names) and all(each.startswith(KEPT) for each in left.names)
         if counts and len(left.names) == 1 and not self.shared.exact_equalities:
             (factor,) = left.of.values()
             rising = scale(left, 1 / factor)

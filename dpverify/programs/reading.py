@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from dpverify.programs import linear as lin
@@ -94,7 +95,8 @@ def _compiled(program: Program, shared: Shared, said: Mapping[str, Any], taken: 
     length = said.get("answers")
     try:
         explorer = Explorer(shared, function, _arguments(program, shared, said, None))
-        return _of(setting, explorer, generator)
+        found = _of(setting, explorer, generator)
+        return _by_values(setting, explorer, generator, found) if found.asks else found
     except (NotOfThisKind, Stopped):
         if not (isinstance(length, int) and 1 <= length <= MOST_ANSWERS) or "adjacency" in said:
             raise
@@ -122,6 +124,18 @@ def _of(setting: Setting, explorer: Explorer, generator: bool) -> Compiled:
             elif len(elements) == 1 and isinstance(elements[0][1], Element):
                 setting.shared.elements[id(place.of)] = lin.name(f"{ANSWER}1")
     return compiled(setting, found, generator)
+
+
+def _by_values(setting: Setting, explorer: Explorer, generator: bool, found: Compiled) -> Compiled:
+    """The program with numbers that are counted followed by their values, where these are few; else as it was found."""
+    before = setting.shared
+    shared = replace(before, faults={}, indices=set(), equalities=set(), noises={}, laws={}, exact_equalities=True)
+    try:
+        again = replace(explorer, shared=shared, values=True)
+        plain = _of(replace(setting, shared=shared), again, generator)
+    except (NotOfThisKind, Stopped):
+        return found
+    return found if plain.asks else plain
 
 
 def _places(ways: Sequence[Way]) -> Iterator[Place]:

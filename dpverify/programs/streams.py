@@ -71,6 +71,9 @@ def program(shared: Shared, machine: Machine, generator: bool) -> Program:
             for name, _value in did.kept:
                 made.first.setdefault(name, lin.constant(0))
     _without_dead_ends(made)
+    for name in _dead(made):
+        _forget(made, name)
+    _merge(made)
     _limits(made)
     return made
 
@@ -307,10 +310,10 @@ def table(made: Program, taken: Any) -> tuple[dict[str, Any], bool]:
         _forget_steps(made)
     for name in _dead(made):
         _forget(made, name)
-    places, start = _merged(made)
+    _merge(made)
     for name in _dead(made):
         _forget(made, name)
-    ways = {place: [(literals, did) for literals, did in found] for place, found in places.items()}
+    ways, start = made.ways, made.start
     used = _used(made, ways)
     if LENGTH in used:
         raise NotOfThisKind("how many answers there are is told or compared. Say how many: dp.program(answers=3).")
@@ -357,6 +360,12 @@ def table(made: Program, taken: Any) -> tuple[dict[str, Any], bool]:
     found |= {label: value for label, value in (("state", state), ("limits", limits)) if value}
     found["step"] = steps
     return found, exact
+
+
+def asks_counters(made: Program) -> bool:
+    """Whether a step compares numbers that are kept, and neither answers nor noises."""
+    compared = [one.left.names for ways in made.ways.values() for literals, _ in ways for one in literals]
+    return any(names and all(name.startswith(KEPT) or name == INDEX for name in names) for names in compared)
 
 
 def _listed(ways: list[tuple[tuple[Literal, ...], Did]], once: Mapping[str, Linear]) -> list[tuple[tuple[Literal, ...], Did]]:
@@ -450,8 +459,8 @@ def _forget(made: Program, name: str) -> None:
         made.ways[place] = [(literals, replace(did, kept=tuple(one for one in did.kept if one[0] != name))) for literals, did in ways]
 
 
-def _merged(made: Program) -> tuple[dict[Any, list[tuple[tuple[Literal, ...], Did]]], Any]:
-    """Places from which the same is done are one."""
+def _merge(made: Program) -> None:
+    """Makes places from which the same is done one."""
     classes: dict[Location | None, int] = dict.fromkeys(made.ways, 0)
     classes[None] = END
     while True:
@@ -472,8 +481,8 @@ def _merged(made: Program) -> tuple[dict[Any, list[tuple[tuple[Literal, ...], Di
         if classes[place] not in found:
             moved = [(literals, replace(did, after=None if did.after is None else (classes[did.after],))) for literals, did in ways]  # type: ignore[arg-type]
             found[classes[place]] = moved
-    plain = {(number,): cases for number, cases in found.items()}
-    return plain, (classes[made.start],)
+    made.ways = {(number,): cases for number, cases in found.items()}
+    made.start = (classes[made.start],)
 
 
 def _signed(did: Did, classes: Mapping[Location | None, int]) -> Any:
