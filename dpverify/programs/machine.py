@@ -168,7 +168,7 @@ class Explorer:
                 else:
                     break
             except _TooManyPlaces as many:
-                if self.values or many.names <= anything:
+                if (self.values and not many.mixed) or many.names <= anything:
                     break
                 anything |= many.names
         self.shared.faults[fault(loop.node, "the loop keeps too much from step to step. Keep numbers and flags.")] = None
@@ -195,6 +195,8 @@ class Explorer:
                 break
         if self.shared.faults:
             raise Stopped
+        if mixed := _mixed(machine.steps):
+            raise _TooManyPlaces(mixed, mixed=True)
         return machine
 
     def _ways(self, where: Where) -> list[Way]:
@@ -246,9 +248,19 @@ class Explorer:
 
 
 class _TooManyPlaces(Exception):
-    def __init__(self, names: frozenset[str]) -> None:
+    def __init__(self, names: frozenset[str], mixed: bool = False) -> None:
         super().__init__()
-        self.names = names
+        self.names, self.mixed = names, mixed
+
+
+def _mixed(places: Mapping[Location, Any]) -> frozenset[str]:
+    """The names that are numbers that may be anything in some places, and numbers that are written out in all others."""
+    values: dict[str, set[str]] = {}
+    for place in places:
+        for name, found in place:
+            plain = isinstance(found, int | Fraction) and not isinstance(found, bool)
+            values.setdefault(name, set()).add("any" if found is NUMBER_KEPT else "plain" if plain else "other")
+    return frozenset(name for name, found in values.items() if found == {"any", "plain"})
 
 
 def _changing(places: Mapping[Location, Any]) -> frozenset[str]:
