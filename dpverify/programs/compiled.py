@@ -26,11 +26,15 @@ ONE: Final = lin.constant(1)
 
 @dataclass(frozen=True)
 class Compiled:
-    """The table of the mechanism, and what a claim of it says of neighbours. asks: whether numbers that are counted are compared."""
+    """The table of the mechanism, and what a claim of it says of neighbours. asks: whether numbers that are counted are compared.
+
+    draws: of the noises of a stream, by its names, the law and which one of that law in its step.
+    """
 
     mechanism: dict[str, Any]
     claim: dict[str, Any] = field(default_factory=dict)
     asks: bool = False
+    draws: dict[str, tuple[Law, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class Setting:
     options: Mapping[str, Any]
     taken: frozenset[str]
     shared: Shared
+    plain: bool = False
+    """Whether a stream stays one, where another kind says the same."""
 
     @property
     def neighbours(self) -> str:
@@ -118,6 +124,8 @@ def _one_number(setting: Setting, items: tuple[Item, ...]) -> Compiled | None:
 def _moved(setting: Setting, multiples: Mapping[str, Fraction]) -> Fraction | str:
     """How far a sum of answers moves, where each moves by 1."""
     if TOTAL in multiples:
+        if any(key in setting.options for key in ("bounds", "hull")):
+            raise NotOfThisKind("bounds and hull are of single answers, and the sum of all is used. Say how many answers there are: dp.program(answers=3).")
         if len(multiples) > 1:
             raise NotOfThisKind(
                 "the sum of all answers is told together with one of them. Say how many answers there are: dp.program(answers=3)."
@@ -146,14 +154,18 @@ def _at_once(setting: Setting, told: list[tuple[Any, tuple[Item, ...]]], used: s
             raise NotOfThisKind(
                 "the sum of all answers is used together with some of them. Say how many answers there are: dp.program(answers=3)."
             )
-        factor, put = _moved(setting, {TOTAL: Fraction(1)}), {TOTAL: lin.name(f"{ANSWER}1")}
+        put = {TOTAL: lin.name(f"{ANSWER}1")}
+        if any(name.startswith((ONCE, FRESH)) for name in used):  # else no epsilon holds, however far it moves
+            factor = _moved(setting, {TOTAL: Fraction(1)})
         shared.arity = 1
     if LENGTH in used:
         raise NotOfThisKind("how many answers there are is told or compared. Say how many: dp.program(answers=3).")
-    put |= {name: lin.name(f"{FRESH}{name.partition(':')[2]}") for name in used if name.startswith(ONCE)}
-    shared.laws |= {f"{FRESH}{name.partition(':')[2]}": shared.laws[name] for name in used if name.startswith(ONCE)}
+    for name in [each for each in used if each.startswith(ONCE)]:
+        fresh = f"{FRESH}{name.partition(':')[2]}"
+        put[name], shared.laws[fresh] = lin.name(fresh), shared.laws[name]
+        shared.noises[FRESH, *shared.draw_of(name)] = fresh
     ways = [(streams._literals(literals, put), streams.Did(_put(items, put), (), ())) for literals, items in told]
-    made = streams.Program(shared, (), {}, {(): ways}, ())
+    made = streams.Program(shared, (), {}, {(): ways}, (), at_once=True)
     table, exact = streams.table(made, setting.taken)
     table["queries"] = 1
     return _of_table(setting, table, exact, factor)
@@ -201,11 +213,12 @@ def _of_table(
 ) -> Compiled:  # fmt: skip
     """A stream, or the kind that says the same; what is told of it alone where the program tells less."""
     sensitivity = setting.sensitivity(factor)
+    draws = {name: setting.shared.draw_of(inner) for name, inner in setting.shared.named.items() if inner in setting.shared.laws}
     if exact:
-        plain = None if made is None else above_threshold(made, setting.options, setting.taken)
-        return Compiled({**(plain or table), **setting.together()}, sensitivity)
+        plain = None if made is None or setting.plain else above_threshold(made, setting.options, setting.taken)
+        return Compiled({**(plain or table), **setting.together()}, sensitivity, draws=draws)
     table |= setting.together()
-    return Compiled({"kind": "post_process", "map": "what the program tells of it", "part": {**table, **sensitivity}})
+    return Compiled({"kind": "post_process", "map": "what the program tells of it", "part": {**table, **sensitivity}}, draws=draws)
 
 
 # -- the greatest

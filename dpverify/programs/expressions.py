@@ -17,6 +17,7 @@ from dpverify.programs.values import (
     Answers,
     Counted,
     Element,
+    Growing,
     Infinite,
     Items,
     Noise,
@@ -555,6 +556,8 @@ def _shown(node: ast.AST) -> str:
 
 
 def _kind(found: Any) -> str:
+    if isinstance(found, Growing):
+        return "a number that grows while the records are gone through"
     known = {
         str: "a text", tuple: "a tuple", Items: "a list", Table: "a dict", Answers: "the list of answers", Vector: "a list of noisy answers",
         Rows: "the list of records", RowNumbers: "a list of numbers of records", Noise: "noise", Row: "a record", Infinite: "infinity",

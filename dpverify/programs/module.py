@@ -103,26 +103,13 @@ def _look(module: Module) -> None:
             module.constants[statement.targets[0].id] = statement.value
         elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value is not None:
             module.constants[statement.target.id] = statement.value
+    module.programs = [node for node in module.functions.values() if any(map(module.is_decorator, node.decorator_list))]
+    inside = {id(node) for program in module.programs for node in ast.walk(program)}
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Global):
             module.uncertain |= dict.fromkeys(node.names, node)
-        elif isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
-            root: ast.expr = node
-            while isinstance(root, ast.Attribute | ast.Subscript):
-                root = root.value
-            if isinstance(root, ast.Name):
-                module.uncertain.setdefault(root.id, node)
-            else:
-                module.anything = module.anything or node
-        elif isinstance(node, ast.Name) and node.id in _CHANGES_NAMES and not isinstance(node.ctx, ast.Store):
-            module.anything = module.anything or node
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            named = [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
-            if any(name.split(".")[0] in ("builtins", "gc", "inspect", "ctypes") for name in named):
-                module.anything = module.anything or node
-        elif isinstance(node, ast.Attribute) and node.attr in ("modules", "__dict__", "__globals__", "_getframe", "__code__"):
-            module.anything = module.anything or node
-    module.programs = [node for node in module.functions.values() if any(map(module.is_decorator, node.decorator_list))]
+        elif id(node) not in inside:  # what a program does is looked at when it is read
+            _changes(module, node)
     top = set(map(id, module.tree.body))
     for inner in ast.walk(module.tree):
         if (
@@ -233,6 +220,8 @@ def constant_of(module: Module, node: ast.Name) -> ast.expr:
     if name not in module.constants:
         what = "is imported" if name in module.imports else "is no constant of this module"
         raise Unreadable(node, f"{name} {what}, so that its value is not known. Make it a parameter, or write its value in this module.")
+    if not _never_changes(module, name, module.constants[name]):
+        raise Unreadable(node, f"{name} is a list or a dict that may be changed elsewhere in this module. Write a tuple.")
     return module.constants[name]
 
 
@@ -240,3 +229,44 @@ def written_number(module: Module, node: ast.Constant) -> str:
     """A decimal as it is written."""
     text = ast.get_source_segment(module.source, node) if module.source else None
     return (text or repr(node.value)).replace("_", "")
+
+
+def _changes(module: Module, node: ast.AST) -> None:
+    """Notes what may change the meaning of a name."""
+    if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            root = root.value
+        if isinstance(root, ast.Name):
+            module.uncertain.setdefault(root.id, node)
+        else:
+            module.anything = module.anything or node
+    elif isinstance(node, ast.Name) and node.id in _CHANGES_NAMES and not isinstance(node.ctx, ast.Store):
+        module.anything = module.anything or node
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        named = [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
+        if any(name.split(".")[0] in ("builtins", "gc", "inspect", "ctypes") for name in named):
+            module.anything = module.anything or node
+    elif isinstance(node, ast.Attribute) and node.attr in ("modules", "__dict__", "__globals__", "_getframe", "__code__"):
+        module.anything = module.anything or node
+
+
+def _never_changes(module: Module, name: str, value: ast.expr) -> bool:
+    """Whether a list or a table of the module is only gone through, looked into and counted, so that it stays what it is."""
+    if not any(isinstance(node, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp) for node in ast.walk(value)):
+        return True
+    reads = 0
+    for node in ast.walk(module.tree):
+        held: list[ast.AST] = []
+        if isinstance(node, ast.For | ast.comprehension):
+            held = [node.iter]
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            held = [node.value]
+        elif isinstance(node, ast.Compare):
+            held = list(node.comparators)
+        elif isinstance(node, ast.keyword) and node.arg in OPTIONS:
+            held = [node.value]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("len", "enumerate", "zip", "sorted", "sum", "max", "min"):
+            held = list(node.args)
+        reads += sum(isinstance(each, ast.Name) and each.id == name for each in held)
+    return reads == sum(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) for node in ast.walk(module.tree))

@@ -123,6 +123,11 @@ class Shared:
     exact_equalities: bool = False
     length: Any = None
     elements: dict[int, Linear] = field(default_factory=dict)
+    named: dict[str, str] = field(default_factory=dict)
+
+    def draw_of(self, name: str) -> tuple[Law, int]:
+        """The law of a noise, and which one of that law in its step."""
+        return next((law, count) for (_, law, count), inner in self.noises.items() if inner == name)
 
 
 class Path:
@@ -133,7 +138,7 @@ class Path:
         self.module = shared.module
         self.literals: list[Literal] = []
         self.events: list[tuple[int, Any]] = []
-        self.drawn: dict[Law, int] = {}
+        self.drawn: dict[tuple[str, Law], int] = {}
         self.lists = 0
         self.statements = 0
         self.depth = 0
@@ -195,9 +200,9 @@ class Path:
 
     def draw(self, law: Law) -> Linear:
         """A noise of a law: the next one of that law on this way, which is independent of all others."""
-        count = self.drawn.get(law, 0)
-        self.drawn[law] = count + 1
         kind = FRESH if self.in_loop or self.after_loop else ONCE
+        count = self.drawn.get((kind, law), 0)
+        self.drawn[kind, law] = count + 1
         key = (kind, law, count)
         if key not in self.shared.noises:
             self.shared.noises[key] = f"{kind}{len(self.shared.noises) + 1}"

@@ -14,7 +14,7 @@ from dpverify.programs.compiled import Compiled, Inexact, Setting, compiled, is_
 from dpverify.programs.faults import Fault, NotOfThisKind, Unreadable, fault
 from dpverify.programs.machine import Explorer, Machine, Stopped, Way
 from dpverify.programs.module import Module, Program
-from dpverify.programs.path import ANSWER, Shared
+from dpverify.programs.path import ANSWER, Frame, Shared
 from dpverify.programs.values import Answers, Element, Items, Noise, Place, Rows, Vector
 from dpverify.trusted.kernel.errors import ExprError
 from dpverify.trusted.kernel.expr import FUNCTIONS, Expr, Sym
@@ -63,11 +63,12 @@ def parameters_of(program: Program) -> list[str]:
 
 
 def compile_program(
-    module: Module, program: Program, values: Mapping[str, Expr], domains: Mapping[str, Domain], options: Mapping[str, Any]
+    module: Module, program: Program, values: Mapping[str, Expr], domains: Mapping[str, Domain], options: Mapping[str, Any],
+    plain: bool = False,
 ) -> Compiled:  # fmt: skip
     """The mechanism that a program is. values, domains: of its parameters. options: what is said in place of the decorator's own.
 
-    Raises Faulty listing all that cannot be read.
+    plain: whether a stream stays one, where another kind says the same. Raises Faulty listing all that cannot be read.
     """
     said = {**program.options, **options}
     faults = [*_outside(module, program.function), *_options(program, said)]
@@ -78,7 +79,7 @@ def compile_program(
     while True:
         shared = Shared(module, values, domains, exact_equalities=exact, length=said.get("answers"))
         try:
-            return _compiled(program, shared, said, frozenset({*values, *domains}))
+            return _compiled(program, shared, said, frozenset({*values, *domains}), plain)
         except Stopped as error:
             raise Faulty([*shared.faults]) from error
         except (NotOfThisKind, ExprError) as error:
@@ -87,10 +88,10 @@ def compile_program(
             exact = True
 
 
-def _compiled(program: Program, shared: Shared, said: Mapping[str, Any], taken: frozenset[str]) -> Compiled:
+def _compiled(program: Program, shared: Shared, said: Mapping[str, Any], taken: frozenset[str], plain: bool) -> Compiled:
     function = program.function
     assert isinstance(function, ast.FunctionDef)
-    setting = Setting(said, frozenset({*taken, *parameters_of(program)}), shared)
+    setting = Setting(said, frozenset({*taken, *parameters_of(program)}), shared, plain)
     generator = is_generator(function)
     length = said.get("answers")
     try:
@@ -114,8 +115,9 @@ def _of(setting: Setting, explorer: Explorer, generator: bool) -> Compiled:
         result = found[0].result
         if isinstance(result, Vector):
             found = explorer.as_loop(result)
-        elif isinstance(result, Answers):
-            raise NotOfThisKind("all answers are told as they are: no epsilon holds. Add noise to each.")
+        elif isinstance(result, Answers):  # as they are
+            names = [ast.Name("_", mode, lineno=1, col_offset=0) for mode in (ast.Store(), ast.Load())]
+            found = explorer.as_loop(Vector(tuple(names), Frame({}, explorer.function), result))
     if isinstance(found, list):
         for place in _places(found):
             elements = explorer.elements(place.of)
@@ -153,7 +155,11 @@ def _arguments(program: Program, shared: Shared, said: Mapping[str, Any], length
     if length is not None:
         data = Items([lin.name(f"{ANSWER}{i + 1}") for i in range(length)], -1)
     given: dict[str, Any] = {names[0]: data, subset.NOISE: Noise()}
+    words = {name.arg: value.value for name, value in _defaults(program) if isinstance(value, ast.Constant) and _is_word(value)}
     for name in parameters_of(program):
+        if name in words and name not in shared.parameters and name not in shared.domains:
+            given[name] = words[name]
+            continue
         given[name] = lin.expression(shared.parameters.get(name, Sym(name)))
         if not given[name].terms:
             constant = given[name].constant
@@ -200,13 +206,23 @@ def _options(program: Program, said: Mapping[str, Any]) -> Iterator[Fault]:
         yield at("record" if "record" in said else "rows", 'is of rows: write adjacency="add-remove" or "replace" beside it.')
 
 
-def default_parameters(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters with what the decorator says of them; a number of the text where an argument has one; else any real number."""
-    said = {**(program.options.get("parameters") or {}), **given}
+def _defaults(program: Program) -> list[tuple[ast.arg, ast.expr]]:
+    """The arguments that have values of their own, with these."""
     arguments = program.function.args
     places = [*arguments.posonlyargs, *arguments.args]
     pairs = list(zip(places[len(places) - len(arguments.defaults) :], arguments.defaults, strict=True))
-    pairs += [(name, value) for name, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value is not None]
-    defaults = {name.arg: ast.unparse(value) for name, value in pairs}
-    found = {name: said.pop(name, defaults.get(name, "real")) for name in parameters_of(program)}
+    return [*pairs, *((name, value) for name, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value is not None)]
+
+
+def _is_word(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and not (isinstance(node.value, int | float) and not isinstance(node.value, bool))
+
+
+def default_parameters(program: Program, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters with what the decorator says of them; a number of the text where an argument has one; else any real number."""
+    said = {**(program.options.get("parameters") or {}), **given}
+    numbers = (ast.Constant, ast.UnaryOp)
+    defaults = {name.arg: ast.unparse(value) for name, value in _defaults(program) if isinstance(value, numbers) and not _is_word(value)}
+    words = {name.arg for name, value in _defaults(program) if _is_word(value)} - said.keys()
+    found = {name: said.pop(name, defaults.get(name, "real")) for name in parameters_of(program) if name not in words}
     return {**found, **said}

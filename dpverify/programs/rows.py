@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.programs import linear as lin
@@ -10,7 +11,7 @@ from dpverify.programs.calls import Calls
 from dpverify.programs.faults import Unreadable, shown
 from dpverify.programs.linear import Linear
 from dpverify.programs.path import Frame
-from dpverify.programs.values import Items, Row, RowNumber, RowNumbers, Rows
+from dpverify.programs.values import Growing, Row, RowNumber, RowNumbers, Rows
 
 _SIGNS: Final = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!="}
 NUMBER: Final = "number"
@@ -90,6 +91,9 @@ class OverRecords(Calls):
         if not isinstance(node.target, ast.Name) or node.orelse:
             raise Unreadable(node, "a loop over records is `for row in rows`, without else.")
         inner = Frame(dict(frame.names), frame.function, set(frame.unkept))
+        for each in ast.walk(node):
+            if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name) and isinstance(inner.names.get(each.target.id), int | Fraction | Linear):
+                inner.names[each.target.id] = Growing()
         inner.names[node.target.id] = Row() if isinstance(source, Rows) else RowNumber(source.text)
         changed: dict[str, Linear] = {}
         own: set[str] = {node.target.id}
@@ -167,7 +171,7 @@ class OverRecords(Calls):
     def _added(
         self, node: ast.AugAssign, name: str, frame: Frame, where: list[str], changed: dict[str, Linear], own: set[str]
     ) -> None:  # fmt: skip
-        if name in own or name not in frame.names or isinstance(frame.names[name], Items):
+        if name in own or not isinstance(frame.names.get(name), Growing):
             raise Unreadable(node, f"{name} is no number that was there before the loop. Write {name} = 0 before it.")
         value = node.value
         found = self.value(value, frame)
@@ -177,7 +181,6 @@ class OverRecords(Calls):
             added = self.over_records(self.row_text(value, found), where)
         sign = -1 if isinstance(node.op, ast.Sub) else 1
         changed[name] = lin.plus(changed.get(name, lin.constant(0)), added, sign)
-        frame.names[name] = frame.names[name]
 
 
 def _all(conditions: list[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.programs import linear as lin
@@ -217,6 +218,8 @@ class Follower(OverRecords):
         """Marks the lists that the loop appends to."""
         if isinstance(found, Items):
             found.told = found.told or found.number in self.where.told
+            if found.told and not all(isinstance(each, bool | int | Fraction | str) or each is None for each in found.held):
+                raise Unreadable(self.loop or ast.Pass(), "a list that the loop appends to holds a noisy number before it. Tell that in a program of its own.")
         for each in found if isinstance(found, tuple) else found.held if isinstance(found, Items) else ():
             self._opened(each)
 

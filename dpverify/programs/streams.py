@@ -14,7 +14,7 @@ from dpverify.programs.machine import NO_RESULT, Location, Machine, Way
 from dpverify.programs.naming import Names, is_whole, laws_of
 from dpverify.programs.normal import Asked, Case, Done, TooMany, Tree, branches, tree
 from dpverify.programs.path import FACTS, FRESH, INDEX, KEPT, LENGTH, ONCE, YIELDED, Shared
-from dpverify.programs.told import RETURNED, Item, item, key, lists_in, may_be_equal, numbers, word
+from dpverify.programs.told import RETURNED, Item, Leaf, item, key, lists_in, may_be_equal, numbers, word
 from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.expr import ZERO
 
@@ -42,7 +42,7 @@ class Program:
     first: dict[str, Linear]
     ways: dict[Location, list[tuple[tuple[Literal, ...], Did]]]
     last: tuple[Item, ...]
-    exact: bool = True
+    at_once: bool = False
     limits: dict[str, Linear] = field(default_factory=dict)
     checked: set[Linear] = field(default_factory=set)
 
@@ -277,6 +277,8 @@ def seen(made: Program) -> bool:
     words = {key(did.told): did.told for did in every}
     if any(may_be_equal(a, b, spread) for i, a in enumerate(words.values()) for b in list(words.values())[:i]):
         return False
+    if made.at_once:
+        return True
     clocks = {one.of for did in every for one in did.told if one.of != RETURNED}
     for clock in sorted(clocks):
         counts = {sum(one.of == clock for one in did.told) for did in going}
@@ -344,13 +346,14 @@ def table(made: Program, taken: Any) -> tuple[dict[str, Any], bool]:
     ended = list(limits)[-1] if ends else ""
     order = [start, *(place for place in ways if place != start)]
     steps: list[dict[str, Any]] = []
+    words: dict[str, Any] = {}
     for number, place in enumerate(order):
         listed = _listed(ways[place], once)
         for literals, did in listed:
             guards = [names.comparison(one) for one in literals]
             if phase and number < len(order) - 1:
                 guards.insert(0, f"{phase} <= {number}")
-            steps.append(_branch(made, names, did, guards, once, phase, number, order, ended, INDEX in used))
+            steps.append(_branch(made, names, did, guards, once, phase, number, order, ended, INDEX in used, words))
     found: dict[str, Any] = {"kind": "stream", "answers": answers}
     everything = used | frozenset(each for first in firsts.values() for each in first.names)
     for label, kind in (("once", ONCE), ("fresh", FRESH)):
@@ -359,6 +362,7 @@ def table(made: Program, taken: Any) -> tuple[dict[str, Any], bool]:
             found[label] = laws
     found |= {label: value for label, value in (("state", state), ("limits", limits)) if value}
     found["step"] = steps
+    made.shared.named = {given: inner for inner, given in names.given.items()}
     return found, exact
 
 
@@ -378,7 +382,7 @@ def _listed(ways: list[tuple[tuple[Literal, ...], Did]], once: Mapping[str, Line
 
 def _branch(
     made: Program, names: Names, did: Did, guards: list[str], once: Mapping[str, Linear], phase: str, number: int, order: list[Any],
-    ended: str, steps: bool,
+    ended: str, steps: bool, words: dict[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
     found: dict[str, Any] = {"when": guards} if guards else {}
     told = tuple(one for one in did.told if not (_is_plain(one) and one.shape == "[*]"))
@@ -386,7 +390,7 @@ def _branch(
         tuple(one for one in made.last if one.shape != "[*]")
     ):
         told = tuple(one for one in told if not _is_plain(one))
-    found["emit"] = _emitted(told, did)
+    found["emit"] = _emitted(told, did, words)
     tells = [names.text(lin.put(each, once)) for each in numbers(told)]
     if tells:
         found["tell"] = tells
@@ -406,7 +410,18 @@ def _branch(
     return found
 
 
-def _emitted(told: tuple[Item, ...], did: Did) -> str:
+def _emitted(told: tuple[Item, ...], did: Did, words: dict[str, Any]) -> str:
+    """A short word for the constants that are told, another one for others. words: those that are taken, and for what."""
+    what = key(told) or ("nothing", did.after is None)
+    plain, count = _short(told, did), 1
+    text = plain
+    while words.setdefault(text, what) != what:
+        count += 1
+        text = f"{plain[:34]} ({count})"
+    return text
+
+
+def _short(told: tuple[Item, ...], did: Did) -> str:
     said = word(told)
     if not said:
         return "stop" if did.after is None else "go on"
@@ -432,7 +447,7 @@ def _forget_steps(made: Program) -> None:
 
 
 def _without_step(one: Item) -> Item:
-    leaves = tuple(replace(leaf, value="i", number=False) if leaf.number and leaf.value.names == (INDEX,) else leaf for leaf in one.leaves)
+    leaves = tuple(Leaf(StepNumber(lin.put(leaf.value, {INDEX: lin.name("i")}).text().replace(" ", ""))) if leaf.number and leaf.value.names == (INDEX,) else leaf for leaf in one.leaves)
     return replace(one, leaves=leaves)
 
 

@@ -45,6 +45,11 @@ _WAYS: Final[Mapping[type[ast.AST], tuple[str, str]]] = {
 """Constructs that are outside, with why, and what to write instead."""
 
 
+_RUNS: Final = frozenset(
+    {"eval", "exec", "compile", "globals", "locals", "vars", "getattr", "setattr", "delattr", "hasattr", "dir", "open", "input"}
+)
+
+
 def faults(function: ast.FunctionDef | ast.AsyncFunctionDef, *, program: bool) -> Iterator[Fault]:
     """What is outside of the subset in a program, or in a helper function of one."""
     if isinstance(function, ast.AsyncFunctionDef):
@@ -97,6 +102,13 @@ def _within(node: ast.AST, key: bool = False) -> Iterator[Fault]:
         yield fault(
             node, f"{shown(node)} binds several names to one object, which changes under all of them. Write an assignment for each."
         )
+    if isinstance(node, ast.Name) and node.id in _RUNS and isinstance(node.ctx, ast.Load):
+        yield fault(node, f"{node.id} cannot be read: text that is run, and names that are made while it runs, are not known. Write it out.")
+    if isinstance(node, ast.Attribute) and node.attr.startswith("__") and node.attr != "__getitem__":
+        yield fault(node, f"{shown(node)} cannot be read: attributes of objects are not known.")
+    for child in children:
+        if isinstance(child, ast.Yield | ast.YieldFrom) and not isinstance(node, ast.Expr):
+            yield fault(child, f"{shown(child)} is used as a value, which whoever reads the output would send. Write yield on a line of its own.")
     if isinstance(node, ast.Name) and node.id.startswith("__"):
         yield fault(node, f"{node.id} is no name of a program.")
     for child in children:

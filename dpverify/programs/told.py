@@ -13,6 +13,12 @@ from dpverify.programs.linear import Linear
 from dpverify.programs.path import ANSWER, YIELDED
 from dpverify.programs.values import Element, Infinite, Items, Place, Table, Unknown
 
+
+
+class StepNumber(str):
+    """The number of the step in what is told, as text: no text that a program tells."""
+
+
 RETURNED: Final = -2
 """What is told by return, beside what is yielded and what lists hold."""
 

@@ -125,6 +125,11 @@ class RowNumbers:
     where: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Growing:
+    """A number that is added to while records are gone through."""
+
+
 UNKNOWN: Final = Unknown()
 
 
