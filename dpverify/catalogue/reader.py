@@ -372,7 +372,6 @@ class _Reader(Mechanisms):
         try:
             text = asked if isinstance(asked, programs.Text) else self._text(asked)
             self.parameters(table, programs.parameters(text, given), {})
-            self.given = {name: None for name in self.given if name in given}
             stated = {show(claim["sensitivity"]): claim["sensitivity"] for claim in self.asked if "sensitivity" in claim}
             if len(stated) > 1:
                 table.fault("claims of a program state several sensitivities. Write a file for each.")
@@ -387,7 +386,9 @@ class _Reader(Mechanisms):
             table.fault(f"program = {show(asked)} {error}")
             return None
         self.source = f"{text.file}:{text.name}"
-        return self._declared(Fields(found, table.where, self.faults))
+        mechanism = self._declared(Fields(found, table.where, self.faults))
+        self.given = {}  # arguments that nothing hangs on, and what is put in for the number of answers
+        return mechanism
 
     def _text(self, program: str) -> Text:
         """The file of a program, looked for in the folders where declarations are."""

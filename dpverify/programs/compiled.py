@@ -39,11 +39,12 @@ class Compiled:
 
 @dataclass(frozen=True)
 class Setting:
-    """What is said of the data. sensitivity: of each answer; length: how many answers there are, as text or number, None for any."""
+    """What is said of the data. taken: names of parameters; own: those that are arguments of the program."""
 
     options: Mapping[str, Any]
     taken: frozenset[str]
     shared: Shared
+    own: frozenset[str] = frozenset()
     plain: bool = False
     """Whether a stream stays one, where another kind says the same."""
 
@@ -54,6 +55,15 @@ class Setting:
     @property
     def length(self) -> Any:
         return self.options.get("answers")
+
+    def many(self, least: int) -> tuple[Any, dict[str, Any]]:
+        """How many answers there are, as said; else a parameter for it, n where that is free, and the domain that it is to be given."""
+        if self.length is not None:
+            return self.length, {}
+        name = "n"
+        while name in self.own:
+            name += "_"
+        return name, {} if name in self.taken else {"parameters": {name: f"integer >= {least}"}}
 
     def sensitivity(self, factor: Fraction | str = Fraction(1)) -> dict[str, Any]:
         """The key of a claim: the sensitivity, times a factor."""
@@ -215,7 +225,7 @@ def _of_table(
     sensitivity = setting.sensitivity(factor)
     draws = {name: setting.shared.draw_of(inner) for name, inner in setting.shared.named.items() if inner in setting.shared.laws}
     if exact:
-        plain = None if made is None or setting.plain else above_threshold(made, setting.options, setting.taken)
+        plain = None if made is None or setting.plain else above_threshold(made, setting.options, setting.many(1))
         return Compiled({**(plain or table), **setting.together()}, sensitivity, draws=draws)
     table |= setting.together()
     return Compiled({"kind": "post_process", "map": "what the program tells of it", "part": {**table, **sensitivity}}, draws=draws)
@@ -259,18 +269,11 @@ def greatest(setting: Setting, element: Linear | None, sign: int, value: bool) -
         raise NotOfThisKind(
             f"neighbours = {setting.neighbours!r} is for answers one after the other. Of the greatest it is all, one, monotone or hull."
         )
-    length = setting.length
-    parameters: dict[str, Any] = {}
-    if length is None:
-        length = "n"
-        while length in setting.taken:
-            length += "_"
-        parameters = {length: "integer >= 1" if value else "integer >= 2"}
+    length, parameters = setting.many(1 if value else 2)
     table: dict[str, Any] = {"kind": "noisy_max", "noise": table_of(law), "candidates": length, "report": "value" if value else "index"}
     if name in WHOLE and not value and not setting.options.get("ties"):
         table["ties"] = "first"
-    if parameters:
-        table["parameters"] = parameters
+    table |= parameters
     table |= setting.together()
     if "bounds" in table and (multiple != unit or sign < 0):
         raise NotOfThisKind(

@@ -69,8 +69,22 @@ def _tree(cases: list[Case], order: Sequence[Literal], region: tuple[Literal, ..
         if one in wanted:
             holds = _tree(left, order[place + 1 :], (*region, one), asked)
             fails = _tree(left, order[place + 1 :], (*region, one.negated()), asked)
-            return holds if holds == fails else Asked(one, holds, fails)
+            if _given(fails, (*region, one)) == holds:
+                return fails  # right on both sides
+            return holds if _given(holds, (*region, one.negated())) == fails else Asked(one, holds, fails)
     raise TooMany  # comparisons whose sense is not seen
+
+
+def _given(found: Tree, region: tuple[Literal, ...]) -> Tree:
+    """The tree without what is decided where the comparisons of the region hold."""
+    if isinstance(found, Done):
+        return found
+    if impossible([*region, found.literal.negated()]):
+        return _given(found.holds, region)
+    if impossible([*region, found.literal]):
+        return _given(found.fails, region)
+    holds, fails = _given(found.holds, (*region, found.literal)), _given(found.fails, (*region, found.literal.negated()))
+    return holds if holds == fails else Asked(found.literal, holds, fails)
 
 
 def _possible(cases: Iterable[Case], region: tuple[Literal, ...]) -> Iterator[Case]:

@@ -91,7 +91,8 @@ def compile_program(
 def _compiled(program: Program, shared: Shared, said: Mapping[str, Any], taken: frozenset[str], plain: bool) -> Compiled:
     function = program.function
     assert isinstance(function, ast.FunctionDef)
-    setting = Setting(said, frozenset({*taken, *parameters_of(program)}), shared, plain)
+    own = frozenset(parameters_of(program))
+    setting = Setting(said, taken | own, shared, own, plain)
     generator = is_generator(function)
     length = said.get("answers")
     try:

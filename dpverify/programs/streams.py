@@ -14,7 +14,7 @@ from dpverify.programs.machine import NO_RESULT, Location, Machine, Way
 from dpverify.programs.naming import Names, is_whole, laws_of
 from dpverify.programs.normal import Asked, Case, Done, TooMany, Tree, branches, tree
 from dpverify.programs.path import FACTS, FRESH, INDEX, KEPT, LENGTH, ONCE, YIELDED, Shared
-from dpverify.programs.told import RETURNED, Item, Leaf, item, key, lists_in, may_be_equal, numbers, word
+from dpverify.programs.told import RETURNED, Item, Leaf, StepNumber, item, key, lists_in, may_be_equal, numbers, word
 from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.expr import ZERO
 

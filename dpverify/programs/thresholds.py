@@ -19,7 +19,7 @@ NEIGHBOURS = ("all", "one", "monotone", "increasing", "decreasing")
 _ANSWER = f"{ANSWER}1"
 
 
-def above_threshold(made: Program, options: Mapping[str, Any], taken: frozenset[str]) -> dict[str, Any] | None:
+def above_threshold(made: Program, options: Mapping[str, Any], many: tuple[Any, Mapping[str, Any]]) -> dict[str, Any] | None:
     """The same mechanism as above_threshold; None where it is none."""
     if len(made.ways) != 1 or made.first or (made.shared.arity or 1) != 1 or options.get("neighbours", "all") not in NEIGHBOURS:
         return None
@@ -31,12 +31,12 @@ def above_threshold(made: Program, options: Mapping[str, Any], taken: frozenset[
     if not isinstance(found, Asked) or not isinstance(found.holds, Done) or not isinstance(found.fails, Done):
         return None
     if found.literal.left.of.get(_ANSWER, 0) > 0:
-        return _compared(made, options, taken, found.literal, found.holds.what, found.fails.what)  # type: ignore[arg-type]
-    return _compared(made, options, taken, found.literal.negated(), found.fails.what, found.holds.what)  # type: ignore[arg-type]
+        return _compared(made, options, many, found.literal, found.holds.what, found.fails.what)  # type: ignore[arg-type]
+    return _compared(made, options, many, found.literal.negated(), found.fails.what, found.holds.what)  # type: ignore[arg-type]
 
 
 def _compared(
-    made: Program, options: Mapping[str, Any], taken: frozenset[str], asked: Literal, above: Did, below: Did
+    made: Program, options: Mapping[str, Any], many: tuple[Any, Mapping[str, Any]], asked: Literal, above: Did, below: Did
 ) -> dict[str, Any] | None:  # fmt: skip
     shared, left = made.shared, lin.scale(asked.left, 1 / asked.left.of.get(_ANSWER, 1))
     noise = [name for name in left.names if name.startswith(FRESH)]
@@ -57,16 +57,7 @@ def _compared(
     table |= {label: table_of(shared.laws[names[0]]) for label, names in (("threshold_noise", threshold), ("query_noise", noise)) if names}
     if "bounds" in options:
         table["threshold"] = format_expr(lin.scale(left, -1).rest)
-    return table | _length(options, taken)
-
-
-def _length(options: Mapping[str, Any], taken: frozenset[str]) -> dict[str, Any]:
-    if options.get("answers") is not None:
-        return {"queries": options["answers"]}
-    name = "n"
-    while name in taken:
-        name += "_"
-    return {"queries": name, "parameters": {name: "integer >= 1"}}
+    return {**table, "queries": many[0], **many[1]}
 
 
 def _upright(shared: Shared, left: Linear, name: str, sign: int) -> bool:

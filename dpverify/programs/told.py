@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
@@ -25,10 +25,14 @@ RETURNED: Final = -2
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A constant, or a number that may be anything."""
+    """A constant, or a number that may be anything. kind: the type of a constant, for True is 1, and both are not told alike."""
 
     value: Any
     number: bool = False
+    kind: str = field(init=False, default="")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", type(self.value).__name__)
 
 
 @dataclass(frozen=True, slots=True)

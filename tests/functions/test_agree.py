@@ -51,7 +51,7 @@ def in_a_row(told):
 
 @pytest.mark.parametrize("name", [name for name in ONE_BY_ONE if name not in AT_THE_END])
 @given(data=st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_told_is_the_same(name, data):
     program = vars(battery)[name]
     code = program.function.__code__
