@@ -156,7 +156,8 @@ def resolve(name: str, skipped: dict[Path, str] | None = None) -> list[Path]:
         if not found.files:
             others = [f"{file.relative_to(path)} ({why})" for file, why in found.skipped.items()]
             left = f" Skipped: {', '.join(others[:3])}{', ...' if len(others) > 3 else ''}." if others else ""
-            raise SpecError(f"{name}: no claim files (*.toml with a [mechanism] table), and no programs with claims (*.py), in this directory.{left}")
+            found_none = "no claim files (*.toml with a [mechanism] table), and no programs with claims (*.py), in this directory"
+            raise SpecError(f"{name}: {found_none}.{left}")
         return found.files
     if name and path.exists():
         return [path]
@@ -375,7 +376,8 @@ class _Reader(Mechanisms):
             stated = {show(claim["sensitivity"]): claim["sensitivity"] for claim in self.asked if "sensitivity" in claim}
             if len(stated) > 1:
                 table.fault("claims of a program state several sensitivities. Write a file for each.")
-            said |= {"sensitivity": each.text if isinstance(each, Decimal) else each for each in stated.values()}
+            for each in stated.values():
+                said["sensitivity"] = each.text if isinstance(each, Decimal) else each
             if self.broken:
                 return None
             found, self.beside = programs.translated(text, self.values, self.domains, said)

@@ -126,7 +126,7 @@ def _filled(branch: Mapping[str, Any], values: Mapping[str, Any], step: int) -> 
     text = branch["emit"]
     if text in ("go on", "stop"):
         return []
-    if text[0] == "i" and not text.isalpha() or text == "i":
+    if (text[0] == "i" and not text.isalpha()) or text == "i":
         return [str(evaluated(text, {"i": step}))]
     marks = ("(", ")", ",", " ", "[", "]", "{", "}", ":")
     words, word = [], ""

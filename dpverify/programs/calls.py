@@ -35,8 +35,8 @@ from dpverify.programs.values import (
 from dpverify.trusted.kernel.expr import format_expr
 
 ARGUMENTS: Final = {
-    "laplace": ("scale",), "gaussian": ("sigma",), "discrete_laplace": ("scale",), "discrete_gaussian": ("sigma",), "exponential": ("scale",),
-    "gumbel": ("scale",), "logistic": ("scale",), "staircase": ("epsilon", "gamma"), "student_t": ("nu", "dimension", "scale"),
+    "laplace": ("scale",), "gaussian": ("sigma",), "discrete_laplace": ("scale",), "discrete_gaussian": ("sigma",),
+    "exponential": ("scale",), "gumbel": ("scale",), "logistic": ("scale",), "staircase": ("epsilon", "gamma"), "student_t": ("nu", "dimension", "scale"),
     "poisson": ("mean",), "binomial": ("n", "p"), "negative_binomial": ("eta", "gamma"), "skellam": ("mean",),
 }  # fmt: skip
 """The noises by name, and what they are given."""
@@ -261,7 +261,7 @@ class Calls(Expressions):
                 self.from_generator = True
                 return self.call(node.value, frame)
         found = self.value(node.value, frame)
-        if isinstance(found, Vector) or isinstance(found, Answers):
+        if isinstance(found, Vector | Answers):
             raise Unreadable(node, f"{shown(node)}: write a loop over the answers, with yield.")
         for item in self.listed(node.value, found):
             self.events.append((YIELDED, item))
@@ -413,7 +413,7 @@ class Calls(Expressions):
             return range(*values)
         raise Unreadable(
             node,
-            f"{shown(node)}: how many rounds there are hangs on a parameter or the data. Use numbers that are written out, or range(len(answers)).",
+            f"{shown(node)}: how many rounds there are is not known. Use numbers that are written out, or range(len(answers)).",
         )
 
     def _builtin_enumerate(self, node: ast.Call, frame: Frame) -> Any:

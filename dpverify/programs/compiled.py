@@ -135,7 +135,9 @@ def _moved(setting: Setting, multiples: Mapping[str, Fraction]) -> Fraction | st
     """How far a sum of answers moves, where each moves by 1."""
     if TOTAL in multiples:
         if any(key in setting.options for key in ("bounds", "hull")):
-            raise NotOfThisKind("bounds and hull are of single answers, and the sum of all is used. Say how many answers there are: dp.program(answers=3).")
+            raise NotOfThisKind(
+                "bounds and hull are of single answers, and the sum of all is used. Write dp.program(answers=3), or how many there are."
+            )
         if len(multiples) > 1:
             raise NotOfThisKind(
                 "the sum of all answers is told together with one of them. Say how many answers there are: dp.program(answers=3)."
@@ -261,7 +263,7 @@ def greatest(setting: Setting, element: Linear | None, sign: int, value: bool) -
     name = table_of(law).get("name", "")
     if not upright and name not in SYMMETRIC:
         raise NotOfThisKind(
-            f"the least of answers with {name or 'this'} noise is the greatest of their opposites with noise turned around, which has no name."
+            f"the least of answers with {name or 'this'} noise is the greatest of their opposites, with noise turned around."
         )
     if is_whole(law) and (multiple / unit).denominator != 1:
         raise NotOfThisKind("answers with noise on the integers are multiplied by what is no integer.")

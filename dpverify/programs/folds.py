@@ -20,8 +20,7 @@ def fold(setting: Setting, machine: Machine, generator: bool) -> Way | tuple[dic
     steps = [(place, way) for place, ways in machine.steps.items() for way in ways]
     if any(way.after is None or way.events for _, way in steps):
         return None
-    finishes = {place: ways for place, ways in machine.finish.items()}
-    told = [value for ways in finishes.values() for way in ways for value in _values(way, generator)]
+    told = [value for ways in machine.finish.values() for way in ways for value in _values(way, generator)]
     if not any(True for value in told for _ in numbers((item(YIELDED, value),))):
         return None
     return _greatest_so_far(setting, machine, generator) or _sums(machine, generator)
@@ -138,5 +137,5 @@ def _is_step(machine: Machine, first: Way, later: Location, place: str, step: Li
     known = dict(later)
     if step.names == (INDEX,) and step.of[INDEX] == 1:
         constant = lin.minus(step, lin.name(INDEX))
-        return begun == step or begun == constant or known.get(place.removeprefix(KEPT)) == constant.constant
+        return begun in (step, constant) or known.get(place.removeprefix(KEPT)) == constant.constant
     return False

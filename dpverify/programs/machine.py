@@ -296,7 +296,8 @@ def with_steps(machine: Machine, indices: frozenset[str]) -> Machine:
             return None
         left = tuple(one for one in literals if not impossible([*facts, one.negated()]))
         kept = {name: lin.put(value, known) for name, value in way.kept.items() if name not in known}
-        return replace(way, literals=left, kept=kept, events=tuple((tag, put(each, known)) for tag, each in way.events), result=put(way.result, known))
+        events = tuple((tag, put(each, known)) for tag, each in way.events)
+        return replace(way, literals=left, kept=kept, events=events, result=put(way.result, known))
 
     later = [Literal(lin.minus(lin.name(INDEX), lin.constant(1)), False)]
     steps: dict[Location, list[Way]] = {}

@@ -266,7 +266,11 @@ def _never_changes(module: Module, name: str, value: ast.expr) -> bool:
             held = list(node.comparators)
         elif isinstance(node, ast.keyword) and node.arg in OPTIONS:
             held = [node.value]
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("len", "enumerate", "zip", "sorted", "sum", "max", "min"):
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("len", "enumerate", "zip", "sorted", "sum", "max", "min")
+        ):
             held = list(node.args)
         reads += sum(isinstance(each, ast.Name) and each.id == name for each in held)
     return reads == sum(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) for node in ast.walk(module.tree))

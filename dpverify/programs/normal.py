@@ -1,8 +1,8 @@
-"""The normal form of branches: what is done, by comparisons, whatever the order in which these are asked and however often they are written.
+"""The normal form of branches: what is done, by comparisons, in whatever order these are asked and however often they are written.
 
-Cases are lists of comparisons that all hold, each with what is done there; together they are all that can happen, and where two of them hold
-the first is meant. They become a tree that asks each comparison at most once, in one order, and none that decides nothing; and the tree a list of
-branches, of which the first is taken whose comparisons all hold.
+Cases are lists of comparisons that all hold, each with what is done there; together they are all that can happen, and where two of
+them hold the first is meant. They become a tree that asks each comparison at most once, in one order, and none that decides nothing;
+and the tree a list of branches, of which the first is taken whose comparisons all hold.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ def over_records(setting: Setting, told: list[tuple[Any, tuple[Item, ...]]], use
     """The mechanism, and what a claim of it says."""
     if len(told) != 1 or told[0][0]:
         raise NotOfThisKind(
-            "sums over records are compared. Tell them with noise, and compare what is told; or write the comparison as a program over answers, "
-            "whose sensitivity you state."
+            "sums over records are compared. Tell them with noise, and compare what is told; or write the comparison "
+            "as a program over answers, whose sensitivity you state."
         )
     adjacency = setting.options.get("adjacency")
     if adjacency is None:

@@ -91,9 +91,8 @@ class OverRecords(Calls):
         if not isinstance(node.target, ast.Name) or node.orelse:
             raise Unreadable(node, "a loop over records is `for row in rows`, without else.")
         inner = Frame(dict(frame.names), frame.function, set(frame.unkept))
-        for each in ast.walk(node):
-            if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name) and isinstance(inner.names.get(each.target.id), int | Fraction | Linear):
-                inner.names[each.target.id] = Growing()
+        grown = [each.target.id for each in ast.walk(node) if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name)]
+        inner.names |= {name: Growing() for name in grown if isinstance(inner.names.get(name), int | Fraction | Linear)}
         inner.names[node.target.id] = Row() if isinstance(source, Rows) else RowNumber(source.text)
         changed: dict[str, Linear] = {}
         own: set[str] = {node.target.id}

@@ -17,6 +17,9 @@ from dpverify.programs.values import Answers, Items, RowNumbers, Rows, Unknown, 
 NUMBER_KEPT: Final = "a number that is kept"
 
 
+_BEFORE: Final = "a list that the loop appends to holds a noisy number before it. Tell that in a program of its own."
+
+
 class Break(Exception):
     """Out of the loop that is followed."""
 
@@ -181,7 +184,7 @@ class Follower(OverRecords):
             return False
         except Continue:
             pass
-        raise StepDone({name: found for name, found in frame.names.items()})
+        raise StepDone(dict(frame.names))
 
     def _finished(self, node: ast.For | ast.While, frame: Frame) -> bool:
         """What is done where the answers end."""
@@ -219,7 +222,7 @@ class Follower(OverRecords):
         if isinstance(found, Items):
             found.told = found.told or found.number in self.where.told
             if found.told and not all(isinstance(each, bool | int | Fraction | str) or each is None for each in found.held):
-                raise Unreadable(self.loop or ast.Pass(), "a list that the loop appends to holds a noisy number before it. Tell that in a program of its own.")
+                raise Unreadable(self.loop or ast.Pass(), _BEFORE)
         for each in found if isinstance(found, tuple) else found.held if isinstance(found, Items) else ():
             self._opened(each)
 

@@ -447,8 +447,12 @@ def _forget_steps(made: Program) -> None:
 
 
 def _without_step(one: Item) -> Item:
-    leaves = tuple(Leaf(StepNumber(lin.put(leaf.value, {INDEX: lin.name("i")}).text().replace(" ", ""))) if leaf.number and leaf.value.names == (INDEX,) else leaf for leaf in one.leaves)
-    return replace(one, leaves=leaves)
+    known = {INDEX: lin.name("i")}
+    leaves = [
+        Leaf(StepNumber(lin.put(leaf.value, known).text().replace(" ", ""))) if leaf.number and leaf.value.names == (INDEX,) else leaf
+        for leaf in one.leaves
+    ]
+    return replace(one, leaves=tuple(leaves))
 
 
 def _dead(made: Program) -> frozenset[str]:

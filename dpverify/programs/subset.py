@@ -85,7 +85,8 @@ def _within(node: ast.AST, key: bool = False) -> Iterator[Fault]:
     known = _WAYS.get(type(node))
     if known is not None and not (key and isinstance(node, ast.Lambda)):
         yield fault(node, f"{known[0]} cannot be read: {known[1]}")
-        return
+        if not isinstance(node, ast.Try | ast.TryStar | ast.With | ast.AsyncWith | ast.AsyncFor):
+            return
     if isinstance(node, ast.AnnAssign):
         children: list[ast.AST] = [node.target, *([] if node.value is None else [node.value])]
     else:
@@ -103,12 +104,14 @@ def _within(node: ast.AST, key: bool = False) -> Iterator[Fault]:
             node, f"{shown(node)} binds several names to one object, which changes under all of them. Write an assignment for each."
         )
     if isinstance(node, ast.Name) and node.id in _RUNS and isinstance(node.ctx, ast.Load):
-        yield fault(node, f"{node.id} cannot be read: text that is run, and names that are made while it runs, are not known. Write it out.")
+        yield fault(node, f"{node.id} cannot be read: text that is run, and names that it makes, are not known. Write it out.")
     if isinstance(node, ast.Attribute) and node.attr.startswith("__") and node.attr != "__getitem__":
         yield fault(node, f"{shown(node)} cannot be read: attributes of objects are not known.")
     for child in children:
         if isinstance(child, ast.Yield | ast.YieldFrom) and not isinstance(node, ast.Expr):
-            yield fault(child, f"{shown(child)} is used as a value, which whoever reads the output would send. Write yield on a line of its own.")
+            yield fault(
+                child, f"{shown(child)} is used as a value, which whoever reads the output sends. Write yield on a line of its own."
+            )
     if isinstance(node, ast.Name) and node.id.startswith("__"):
         yield fault(node, f"{node.id} is no name of a program.")
     for child in children:

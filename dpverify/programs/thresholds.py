@@ -41,7 +41,13 @@ def _compared(
     shared, left = made.shared, lin.scale(asked.left, 1 / asked.left.of.get(_ANSWER, 1))
     noise = [name for name in left.names if name.startswith(FRESH)]
     threshold = [name for name in left.names if name.startswith(ONCE)]
-    if set(left.names) != {_ANSWER, *noise, *threshold} or left.of[_ANSWER] != 1 or len(noise) > 1 or len(threshold) > 1 or not (noise or threshold):
+    if (
+        set(left.names) != {_ANSWER, *noise, *threshold}
+        or left.of[_ANSWER] != 1
+        or len(noise) > 1
+        or len(threshold) > 1
+        or not (noise or threshold)
+    ):
         return None
     if not all(_upright(shared, left, name, sign) for names, sign in ((noise, 1), (threshold, -1)) for name in names):
         return None
@@ -92,6 +98,11 @@ def _report(shared: Shared, above: Did, noise: list[str], threshold: list[str]) 
     if threshold and number == lin.minus(value, lin.name(threshold[0])):
         return {"report": "answers+gap"}
     others = [name for name in number.names if name != _ANSWER]
-    if len(others) == 1 and others[0].startswith(FRESH) and others[0] != noise[0] and number == lin.plus(lin.name(_ANSWER), lin.name(others[0])):
+    if (
+        len(others) == 1
+        and others[0].startswith(FRESH)
+        and others[0] != noise[0]
+        and number == lin.plus(lin.name(_ANSWER), lin.name(others[0]))
+    ):
         return {"report": {"fresh": table_of(shared.laws[others[0]])}}
     return None

@@ -14,7 +14,6 @@ from dpverify.programs.path import ANSWER, YIELDED
 from dpverify.programs.values import Element, Infinite, Items, Place, Table, Unknown
 
 
-
 class StepNumber(str):
     """The number of the step in what is told, as text: no text that a program tells."""
 
@@ -97,8 +96,7 @@ def word(items: tuple[Item, ...]) -> str:
 
 def _word(one: Item) -> str:
     parts = iter("_" if leaf.number else _constant(leaf.value) for leaf in one.leaves)
-    text = "".join(next(parts) if mark == "%" else mark for mark in one.shape)
-    return text if one.of in (YIELDED, RETURNED) else text
+    return "".join(next(parts) if mark == "%" else mark for mark in one.shape)
 
 
 def _constant(value: Any) -> str:

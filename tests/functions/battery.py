@@ -1,4 +1,8 @@
+"""Programs of many writings, whose text is read and whose code is run."""
+
+# ruff: noqa
 import dpverify as dp
+
 
 @dp.program(sensitivity=1)
 def svt1(answers, threshold, epsilon, noise):

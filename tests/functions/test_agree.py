@@ -8,7 +8,6 @@ from random import Random
 from types import GeneratorType
 
 import pytest
-from tests.functions import battery
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from dpverify.api.programs import Program
 from dpverify.catalogue.values import read_value_or_domain
 from dpverify.programs.agreement import Tape, Watched, carried_out, rendered
 from dpverify.programs.reading import compile_program, default_parameters, module_of, programs_of
+from tests.functions import battery
 
 ONE_BY_ONE = [name for name, found in vars(battery).items() if isinstance(found, Program)]
 AT_THE_END = {"svt10", "partial", "partial2", "best1", "best2", "best3", "bestval", "bestkey"}

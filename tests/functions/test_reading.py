@@ -1,5 +1,6 @@
 """What of a program is read, and what is refused, with its place."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import textwrap
@@ -123,14 +124,26 @@ WHOLE = {
     "decorated": ("@program\n@staticmethod\ndef f(answers, noise):\n    return 1\n", "staticmethod"),
     "aliased lists": ("@program\ndef f(answers, noise):\n    a = b = []\n    return a\n", "several names"),
     "recursion": ("def g(x):\n    return g(x)\n@program\ndef f(answers, noise):\n    return g(1)\n", "calls itself"),
-    "changing global": ("S = 1\ndef g():\n    global S\n    S = 2\n@program\ndef f(answers, noise):\n    for a in answers:\n        yield a + noise.laplace(S)\n", "S is bound"),
-    "changing list": ("S = [1]\nS.append(2)\n@program\ndef f(answers, noise):\n    for a in answers:\n        yield a + noise.laplace(S[0])\n", "S is a list"),
+    "changing global": (
+        "S = 1\ndef g():\n    global S\n    S = 2\n@program\ndef f(answers, noise):\n    for a in answers:\n        yield a + noise.laplace(S)\n",
+        "S is bound",
+    ),
+    "changing list": (
+        "S = [1]\nS.append(2)\n@program\ndef f(answers, noise):\n    for a in answers:\n        yield a + noise.laplace(S[0])\n",
+        "S is a list",
+    ),
     "shadowed": ("@program\ndef f(answers, noise):\n    sum = 1\n    return sum(answers) + noise.laplace(1)\n", "sum is a name"),
     "redefined": ("from other import *\n@program\ndef f(answers, noise):\n    return max(answers)\n", "may mean anything"),
     "defined twice": ("@program\ndef f(answers, noise):\n    return 1\ndef f(answers, noise):\n    return 2\n", "no programs"),
-    "two loops": ("@program\ndef f(answers, noise):\n    for a in answers:\n        yield 1\n    for a in answers:\n        yield 2\n", "second loop"),
+    "two loops": (
+        "@program\ndef f(answers, noise):\n    for a in answers:\n        yield 1\n    for a in answers:\n        yield 2\n",
+        "second loop",
+    ),
     "no noise": ("@program\ndef f(answers):\n    return 1\n", "no argument named noise"),
-    "kept list": ("@program\ndef f(answers, noise):\n    t = noise.laplace(1)\n    out = [t]\n    for a in answers:\n        out.append(a > t)\n    return out\n", "noisy number before it"),
+    "kept list": (
+        "@program\ndef f(answers, noise):\n    t = noise.laplace(1)\n    out = [t]\n    for a in answers:\n        out.append(a > t)\n    return out\n",
+        "noisy number before it",
+    ),
 }
 
 
@@ -150,11 +163,15 @@ def test_reading_runs_nothing(tmp_path):
     trap = tmp_path / "sprung"
     text = f"open({str(trap)!r}, 'w').close()\n@program\ndef f(answers, noise):\n    open({str(trap)!r}, 'w').close()\n    yield 1\n"
     assert faults_of(tmp_path, text)
-    assert faults_of(tmp_path, "@program\ndef f(answers, noise):\n    yield 1\n", options=f"sensitivity=open({str(trap)!r}, 'w'), claims=[]")
+    assert faults_of(
+        tmp_path, "@program\ndef f(answers, noise):\n    yield 1\n", options=f"sensitivity=open({str(trap)!r}, 'w'), claims=[]"
+    )
     assert not trap.exists()
 
 
-@pytest.mark.parametrize(("ones", "others"), [("True", "1"), ("'1'", "1"), ("'None'", "None"), ("('a', 'b')", "('a, b',)"), ("'go on'", "'go  on'")])
+@pytest.mark.parametrize(
+    ("ones", "others"), [("True", "1"), ("'1'", "1"), ("'None'", "None"), ("('a', 'b')", "('a, b',)"), ("'go on'", "'go  on'")]
+)
 def test_outputs_that_differ_are_words_that_differ(tmp_path, ones, others):
     """An exact answer tells which side it is on, in whatever words: no epsilon holds, or it is not known."""
     text = f"@program\ndef f(answers, noise):\n    for a in answers:\n        yield {ones} if a > 0 else {others}\n"
@@ -193,7 +210,7 @@ def test_claim_files_name_programs(tmp_path):
     assert dp.verify(tmp_path / "a.toml")[0].verdict == "PROVED"
 
 
-NO = "when = [\"q + nu >= low\", \"q + nu < high\"]\nemit = \"inside\"\n\n[[mechanism.step]]\nemit = \"outside\"\ncount = { outside = 1 }\n"
+NO = 'when = ["q + nu >= low", "q + nu < high"]\nemit = "inside"\n\n[[mechanism.step]]\nemit = "outside"\ncount = { outside = 1 }\n'
 SPLIT = (
     'when = "q + nu < low"\nemit = "outside"\ncount = { outside = 1 }\n\n[[mechanism.step]]\nwhen = "q + nu >= high"\nemit = "outside"\n'
     'count = { outside = 1 }\n\n[[mechanism.step]]\nemit = "inside"\n'
@@ -204,6 +221,6 @@ SPLIT = (
 def test_written_streams_do_not_hang_on_how_branches_are_written(tmp_path, steps):
     law = '{ kind = "builtin", name = "laplace", scale = 4 }'
     head = f'[mechanism]\nkind = "stream"\nonce = {{ a = {law}, b = {law} }}\nfresh = {{ nu = {law} }}\nstate = {{ low = "a", high = "1 + b" }}\n'
-    text = f'{head}limits = {{ outside = 1 }}\n\n[[mechanism.step]]\n{steps}\n[[claim]]\nsensitivity = 1\nepsilon = 1\n'
+    text = f"{head}limits = {{ outside = 1 }}\n\n[[mechanism.step]]\n{steps}\n[[claim]]\nsensitivity = 1\nepsilon = 1\n"
     (tmp_path / "a.toml").write_text(text)
     assert dp.verify(tmp_path / "a.toml")[0].verdict == "PROVED"

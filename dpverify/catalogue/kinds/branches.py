@@ -15,9 +15,9 @@ from dpverify.trusted.kernel.model import Branch, Guard, Stream, names_of
 
 
 def in_order(stream: Stream) -> Stream:
-    """The stream with branches whose comparisons fail one by one, where it has one of several comparisons that may fail in several ways.
+    """The stream with branches whose comparisons fail one by one, where it has one of several that may fail in several ways.
 
-    As it is where that is not so, or where its branches are not such that they can be put in order; what is wrong with these is told by others.
+    As it is where that is not so, or where its branches cannot be put in order; what is wrong with these is told by others.
     """
     names = frozenset(names_of(stream)) - {limit.name for limit in stream.limits}
     drawn = frozenset((*stream.answers, *(one.name for one in (*stream.once, *stream.fresh))))
