@@ -36,7 +36,8 @@ from dpverify.trusted.kernel.expr import format_expr
 
 ARGUMENTS: Final = {
     "laplace": ("scale",), "gaussian": ("sigma",), "discrete_laplace": ("scale",), "discrete_gaussian": ("sigma",),
-    "exponential": ("scale",), "gumbel": ("scale",), "logistic": ("scale",), "staircase": ("epsilon", "gamma"), "student_t": ("nu", "dimension", "scale"),
+    "exponential": ("scale",), "gumbel": ("scale",), "logistic": ("scale",), "staircase": ("epsilon", "gamma"),
+    "student_t": ("nu", "dimension", "scale"),
     "poisson": ("mean",), "binomial": ("n", "p"), "negative_binomial": ("eta", "gamma"), "skellam": ("mean",),
 }  # fmt: skip
 """The noises by name, and what they are given."""

@@ -560,6 +560,7 @@ def _kind(found: Any) -> str:
         return "a number that grows while the records are gone through"
     known = {
         str: "a text", tuple: "a tuple", Items: "a list", Table: "a dict", Answers: "the list of answers",
-        Vector: "a list of noisy answers", Rows: "the list of records", RowNumbers: "a list of numbers of records", Noise: "noise", Row: "a record", Infinite: "infinity",
+        Vector: "a list of noisy answers", Rows: "the list of records", RowNumbers: "a list of numbers of records",
+        Noise: "noise", Row: "a record", Infinite: "infinity",
     }  # fmt: skip
     return "None" if found is None else known.get(type(found), f"a {type(found).__name__.lower()}")

@@ -196,7 +196,8 @@ def _cost(rows: set[tuple[Linear, bool]], atom: Atom) -> int:
 
 def _without(rows: set[tuple[Linear, bool]], atom: Atom) -> set[tuple[Linear, bool]]:
     """What follows without one of the atoms (Fourier and Motzkin)."""
-    kept, up, down = set[tuple[Linear, bool]](), [], []
+    kept = set[tuple[Linear, bool]]()
+    up, down = list[tuple[Linear, bool]](), list[tuple[Linear, bool]]()
     for left, strict in rows:
         factor = dict(left.terms).get(atom, Fraction(0))
         if factor:

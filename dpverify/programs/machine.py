@@ -311,8 +311,8 @@ def with_steps(machine: Machine, indices: frozenset[str]) -> Machine:
             steps[place] = [one for way in machine.steps[place] if (one := of(way, known, facts, here)) is not None]
             finish[place] = [] if begins else [one for way in machine.finish[place] if (one := of(way, known, facts, {})) is not None]
             open_ += [way.after for way in steps[place] if way.after is not None]
-    first = {name: value for name, value in machine.first.items() if name not in known}
-    return replace(machine, first=first, steps=steps, finish=finish)
+    begun = {name: value for name, value in machine.first.items() if name not in known}
+    return replace(machine, first=begun, steps=steps, finish=finish)
 
 
 def put(value: Any, known: Mapping[str, Linear]) -> Any:

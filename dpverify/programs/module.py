@@ -198,9 +198,9 @@ def data_of(module: Module, node: ast.expr, depth: int = 0) -> Any:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
         value = data_of(module, node.operand)
         return f"-{value}" if isinstance(value, str) else -value
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Mult | ast.Add | ast.Sub | ast.Pow):
-        if not any(isinstance(part, ast.Name | ast.Call | ast.Attribute | ast.JoinedStr) for part in ast.walk(node)):
-            return ast.unparse(node)
+    arithmetic = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Mult | ast.Add | ast.Sub | ast.Pow)
+    if arithmetic and not any(isinstance(part, ast.Name | ast.Call | ast.Attribute | ast.JoinedStr) for part in ast.walk(node)):
+        return ast.unparse(node)
     if isinstance(node, ast.Name):
         return data_of(module, constant_of(module, node), depth + 1)
     raise Unreadable(node, f"{shown(node)} is no data that can be read. Write numbers, texts, lists and tables, or the name of a constant.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from dpverify.programs import linear as lin
@@ -38,7 +39,7 @@ def above_threshold(made: Program, options: Mapping[str, Any], many: tuple[Any, 
 def _compared(
     made: Program, options: Mapping[str, Any], many: tuple[Any, Mapping[str, Any]], asked: Literal, above: Did, below: Did
 ) -> dict[str, Any] | None:  # fmt: skip
-    shared, left = made.shared, lin.scale(asked.left, 1 / asked.left.of.get(_ANSWER, 1))
+    shared, left = made.shared, lin.scale(asked.left, 1 / asked.left.of.get(_ANSWER, Fraction(1)))
     noise = [name for name in left.names if name.startswith(FRESH)]
     threshold = [name for name in left.names if name.startswith(ONCE)]
     if (

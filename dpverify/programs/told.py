@@ -10,7 +10,7 @@ from typing import Any, Final
 from dpverify.programs import linear as lin
 from dpverify.programs.faults import NotOfThisKind
 from dpverify.programs.linear import Linear
-from dpverify.programs.path import ANSWER, YIELDED
+from dpverify.programs.path import ANSWER
 from dpverify.programs.values import Element, Infinite, Items, Place, Table, Unknown
 
 

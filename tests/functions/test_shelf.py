@@ -14,8 +14,8 @@ ALIKE = [
 ]  # fmt: skip
 """Those that are the same mechanism, to the letter."""
 AS_STRONG = [
-    "stream_adaptive", "stream_adaptive_same_noise_told", "stream_smart_sums", "stream_bad_smart_sums", "stream_prefix_sums", "stream_range",
-    "stream_min_max",
+    "stream_adaptive", "stream_adaptive_same_noise_told", "stream_smart_sums", "stream_bad_smart_sums", "stream_prefix_sums",
+    "stream_range", "stream_min_max",
 ]  # fmt: skip
 """Those that are written otherwise: the claims of the file have the same verdicts and the same bounds of the program."""
 
