@@ -28,6 +28,7 @@ _VERBS: Final = {
     "check": "claims",
     "design": "design",
     "optimum": "optimum",
+    "program": "programs",
     "query_sql": "queries",
     "read_spec": "claims",
     "replay": "replays",
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from dpverify.api.claims import verify as verify
     from dpverify.api.design import design as design
     from dpverify.api.optimum import optimum as optimum
+    from dpverify.api.programs import program as program
     from dpverify.api.queries import query_sql as query_sql
     from dpverify.api.replays import replay as replay
     from dpverify.api.samplers import sampler as sampler
@@ -67,6 +69,8 @@ def __getattr__(name: str) -> Any:
         from dpverify.api.version import __version__
 
         return __version__
+    if name == "errors":
+        return import_module("dpverify.errors")
     if name.startswith("_") or (name != "kernel" and find_spec(f"{__name__}.{name}") is not None):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")  # a module of the package, which is being imported
     from dpverify.api.kinds import FUNCTIONS, meant
@@ -80,4 +84,4 @@ def __dir__() -> list[str]:
     """The verbs, and a function for every kind of mechanism."""
     from dpverify.api.kinds import FUNCTIONS
 
-    return sorted([*_VERBS, *FUNCTIONS, "__version__"])
+    return sorted([*_VERBS, *FUNCTIONS, "errors", "__version__"])

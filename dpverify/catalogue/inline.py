@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from dpverify.catalogue.declarations import FUNCTIONS, PARAMETERS, Declared, Lenient, Mechanism, written
 from dpverify.catalogue.mechanisms import read_mechanism
+from dpverify.catalogue.programs import OF_THE_DATA, Text
 from dpverify.catalogue.reader import Stated, read_tables
 from dpverify.errors import SpecError
-from dpverify.trusted.kernel.model import Claim
+from dpverify.trusted.kernel.model import Claim, Domain
 
 Noise = Declared | Mechanism
 """What Python declares a mechanism as."""
@@ -57,6 +58,8 @@ def tables(noise: Any, claim: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
     What the mechanism says of its answer, such as a sensitivity, is the claim's where that says nothing.
     """
+    if isinstance(text := getattr(noise, "text", None), Text):
+        return _of_program(text, claim)
     if isinstance(noise, Mechanism):
         domains = noise.domains()
         name, declared, table = noise.name, noise.noise, noise.noise.table(Lenient(domains))
@@ -72,3 +75,16 @@ def tables(noise: Any, claim: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     if twice := sorted(said.keys() & asked.keys()):
         raise SpecError(f"{name}: {', '.join(twice)} stands both with the mechanism and with the claim. Give it once.")
     return name, {"mechanism": table, "claim": [{**said, **asked}]}
+
+
+def _of_program(text: Text, claim: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The tables of a program, with what is said of its parameters and its data beside the claim."""
+    given = {key: value for key, value in claim.items() if value is not None}
+    parameters: Any = given.pop(PARAMETERS, {})
+    if not isinstance(parameters, Mapping):
+        raise SpecError(f"{text.name}: parameters = {parameters!r:.80} is not a dictionary of names and their values or domains.")
+    of_the_data = {key: written(given.pop(key)) for key in OF_THE_DATA if key in given and key != "adjacency"}
+    adjacency = {"adjacency": given.pop("adjacency")} if "adjacency" in given else {}
+    values: dict[str, Any] = {str(name): value if isinstance(value, Domain) else written(value) for name, value in parameters.items()}
+    table = {"program": text, PARAMETERS: values, **of_the_data, **adjacency}
+    return text.name, {"mechanism": table, "claim": [{key: written(value) for key, value in given.items()}]}

@@ -146,6 +146,12 @@ class Mechanisms:
         table.fault("use: a declaration in Python names no other. Import it.")
         return None
 
+    def programmed(self, table: Fields) -> Mechanism | None:
+        """A Python function, which is read and not run: the mechanism that it is."""
+        table.taken.update(table.data)
+        table.fault("program: a part is no program. Write the whole mechanism as one program, or the part as a table.")
+        return None
+
     def mechanism(self, table: Fields) -> Mechanism | None:
         """The mechanism with its parameters put in; None where it cannot even be told what it is."""
         try:
@@ -168,9 +174,10 @@ class Mechanisms:
             table.fault(f'kind is missing. {name} is the name of a builtin: write kind = "{BUILTIN}" beside name = "{name}".')
             table.taken.update({"kind", *table.data})
             return None
-        kind = "" if table.has("use") else table.need("kind", self.read_kind, None)
+        elsewhere = next((key for key in ("use", "program") if table.has(key)), "")
+        kind = "" if elsewhere else table.need("kind", self.read_kind, None)
         if kind == "":
-            mechanism = self.used(table)
+            mechanism = self.used(table) if elsewhere == "use" else self.programmed(table)
         elif kind == BUILTIN:
             mechanism = self._builtin(table)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -43,6 +43,7 @@ from dpverify.catalogue.values import (
     read_pairs_of_data,
     read_patterns,
     read_positive_integer,
+    read_program,
     read_string,
     read_table,
     read_vector,
@@ -89,6 +90,7 @@ from dpverify.trusted.kernel.well_formed import CLAIMED, NOT_NEGATIVE, expressio
 
 if TYPE_CHECKING:
     from dpverify.catalogue.declared import Declared
+    from dpverify.catalogue.programs import Text
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -140,14 +142,22 @@ def resolve(name: str, skipped: dict[Path, str] | None = None) -> list[Path]:
     skipped: gets the other TOML files of a directory, and why. Raises SpecError where there are no claim files.
     """
     path = Path(name)
+    if name.endswith(".py") and path.is_file():
+        from dpverify.catalogue.programs import with_claims
+
+        return with_claims(path)
+    if ".py:" in name and Path(name.rpartition(":")[0]).is_file():
+        return [path]
     if name and path.is_dir():
         found = claim_files(path)
         if skipped is not None:
             skipped |= found.skipped
+        found.files.extend(_programs_under(path))
         if not found.files:
             others = [f"{file.relative_to(path)} ({why})" for file, why in found.skipped.items()]
             left = f" Skipped: {', '.join(others[:3])}{', ...' if len(others) > 3 else ''}." if others else ""
-            raise SpecError(f"{name}: no claim files (*.toml with a [mechanism] table) in this directory.{left}")
+            found_none = "no claim files (*.toml with a [mechanism] table), and no programs with claims (*.py), in this directory"
+            raise SpecError(f"{name}: {found_none}.{left}")
         return found.files
     if name and path.exists():
         return [path]
@@ -162,6 +172,14 @@ def resolve(name: str, skipped: dict[Path, str] | None = None) -> list[Path]:
     if path.is_symlink():
         raise SpecError(f"{name}: a link to {path.readlink()}, which leads to no file.")
     raise SpecError(f"{name or 'an empty name'}: no such file or directory.{_nearest(path) if name else ''}")
+
+
+def _programs_under(folder: Path) -> list[Path]:
+    """The programs with claims in a folder and all below it, hidden folders left out."""
+    from dpverify.catalogue.programs import has_programs, with_claims
+
+    files = (file for file in sorted(folder.rglob("*.py")) if not any(part.startswith(".") for part in file.relative_to(folder).parts))
+    return [each for file in files if file.is_file() and has_programs(file) for each in with_claims(file)]
 
 
 def _nearest(path: Path) -> str:
@@ -181,6 +199,8 @@ def read_spec(path: str | Path, *, code: bool = True, bounds: Bounds | None = No
     which has a process of its own; where nothing else is wrong than that it fails, the error is CodeFailed.
     """
     file = str(path)
+    if file.endswith(".py") or ".py:" in file:
+        return _read_program(file, bounds)
     try:
         text = read_text(Path(path))
         bound_nesting(text)
@@ -203,6 +223,36 @@ def read_spec(path: str | Path, *, code: bool = True, bounds: Bounds | None = No
         raise SpecError(f"{file}: {not_readable(error, text)}") from error
     except Fault as error:
         raise SpecError(f"{file}: {error}") from error
+
+
+def _read_program(file: str, bounds: Bounds | None) -> Spec:
+    """The claims that a program carries, of "path.py:name"; of the one program of a file where it names none. Raises SpecError."""
+    from dpverify.catalogue.programs import NAMED, claims_of, found_in, text_of
+
+    match = NAMED.fullmatch(file)
+    text = text_of(Path(match[1] if match else file), match[2] if match else "")
+    if not match:
+        carrying = [one.name for one in found_in(text)[1] if one.options.get("claims")]
+        if len(carrying) != 1:
+            raise SpecError(f"{file}: it has {len(carrying)} programs that carry claims. Name one: {file}:NAME.")
+        text = replace(text, name=carrying[0])
+    tables, lines = claims_of(text)
+    if not tables:
+        raise SpecError(f'{text.file}: {text.name} carries no claims. Write @dpverify.program(..., claims=[{{"epsilon": "1"}}]).')
+    reader = _Reader(text.file, "", {"mechanism": {"program": text}, "claim": tables}, False, bounds)
+    reader.name, reader.lines, reader.read_kind = text.name, lines, read_any_kind
+    try:
+        return reader.spec()
+    except SpecError as error:
+        raise type(error)([_at_line(fault, text.file, lines) for fault in error.faults]) from error.__cause__
+
+
+def _at_line(fault: str, file: str, lines: Sequence[int]) -> str:
+    """A fault of a claim that a program carries, with its line."""
+    if re.search(r"\(line \d+, column \d+\)$", fault):
+        return fault
+    number = re.match(r", claim (\d+)", fault.removeprefix(file))
+    return f"{fault} (line {lines[int(number[1]) - 1] if number else lines[0]}, column 1)"
 
 
 def read_tables(
@@ -232,6 +282,9 @@ class _Reader(Mechanisms):
         self.failed = False
         self.known: dict[str, Declared] = {}
         self.of_mechanism: tuple[list[str], list[notes.Note]] = ([], [])
+        self.asked: Sequence[Mapping[str, Any]] = ()
+        self.beside: Mapping[str, Any] | None = None
+        self.name = ""
 
     def spec(self) -> Spec:
         if "claims" in self.data and "claim" not in self.data:
@@ -242,7 +295,8 @@ class _Reader(Mechanisms):
         claim_tables = top.need("claim", read_claim_tables, (), way="Write [[claim]], and below it what is claimed, such as epsilon = 1.")
         audit = top.may("audit", read_table, None)
         top.done()
-        name = Path(self.file).stem
+        name = self.name or Path(self.file).stem
+        self.asked = claim_tables
         if unseen(self.file) or name.isspace():
             self.faults.append(f"{self.file!r}: the file's name, or a folder's, holds a line break or another unseen character. Rename it.")
         mechanism = None if mechanism_table is None else self.mechanism(Fields(mechanism_table, self._at("mechanism"), self.faults))
@@ -250,6 +304,9 @@ class _Reader(Mechanisms):
             audit = self._audit(Fields(audit, self._at("audit"), self.faults))
         self.of_mechanism = list(self.unstated), list(self.notes)
         idle = notes.unused(self._unused())
+        if self.beside is not None:  # what a program says of its neighbours
+            beside = self.beside
+            claim_tables = [{**beside, **{key: value for key, value in claim.items() if key != "sensitivity"}} for claim in claim_tables]
         tables = [Fields(data, self._at(f"claim {i}"), self.faults) for i, data in enumerate(claim_tables, 1)]
         claims = [self._claim(table, mechanism, name, i) for i, table in enumerate(tables, 1)]
         self._unique_names(tables)
@@ -302,6 +359,51 @@ class _Reader(Mechanisms):
                 self.domains[name] = domain
             self.given.pop(name, None)
         return mechanism
+
+    def programmed(self, table: Fields) -> Mechanism | None:
+        """A Python function, which is read and not run: as the table of the mechanism that it is."""
+        from dpverify.catalogue import programs
+
+        asked = table.need("program", read_program, None)
+        given = table.may("parameters", read_table, {})
+        said = {key: table.data[key] for key in programs.OF_THE_DATA if key in table.data}
+        table.taken.update(said)
+        if asked is None:
+            return None
+        try:
+            text = asked if isinstance(asked, programs.Text) else self._text(asked)
+            self.parameters(table, programs.parameters(text, given), {})
+            stated = {show(claim["sensitivity"]): claim["sensitivity"] for claim in self.asked if "sensitivity" in claim}
+            if len(stated) > 1:
+                table.fault("claims of a program state several sensitivities. Write a file for each.")
+            for each in stated.values():
+                said["sensitivity"] = each.text if isinstance(each, Decimal) else each
+            if self.broken:
+                return None
+            found, self.beside = programs.translated(text, self.values, self.domains, said)
+        except SpecError as error:
+            self.faults += error.faults
+            return None
+        except Fault as error:
+            table.fault(f"program = {show(asked)} {error}")
+            return None
+        self.source = f"{text.file}:{text.name}"
+        mechanism = self._declared(Fields(found, table.where, self.faults))
+        self.given = {}  # arguments that nothing hangs on, and what is put in for the number of answers
+        return mechanism
+
+    def _text(self, program: str) -> Text:
+        """The file of a program, looked for in the folders where declarations are."""
+        from dpverify.catalogue.programs import NAMED, text_of
+
+        named = NAMED.fullmatch(program)
+        if named is None:
+            raise Fault('is not of the form "path.py:name".')
+        tried = [base / named[1] for base in (Path(self.file).parent, Path(), shelf())]
+        path = next((candidate for candidate in tried if candidate.is_file()), None)
+        if path is None:
+            raise Fault(f"names no file. Looked for {', '.join(dict.fromkeys(map(str, tried)))}.")
+        return text_of(path, named[2])
 
     # -- claims
 

@@ -392,6 +392,13 @@ def read_value_or_domain(value: Any) -> Expr | Domain:
     return read_number(value)
 
 
+def read_program(value: Any) -> Any:
+    """ "path.py:name", or a program of Python itself."""
+    if not isinstance(value, str) and not hasattr(value, "folder"):
+        raise Fault('is not "path.py:name".')
+    return value
+
+
 def read_callable_name(value: Any) -> str:
     """ "module:name"."""
     if not isinstance(value, str) or not re.fullmatch(r"[\w./-]+:\w+(\.\w+)*", value):

@@ -1,0 +1,109 @@
+"""Python functions as mechanisms: the decorator, and a function that is run with real noise."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import linecache
+from collections.abc import Callable, Mapping
+from types import CodeType
+from typing import Any, overload
+
+from dpverify.api.noises import Noises
+from dpverify.catalogue.programs import Text, named
+from dpverify.errors import SpecError
+
+Function = Callable[..., Any]
+
+
+class Program:
+    """A function that is a mechanism: `dpverify.verify` reads its text, and `run` runs it, unchanged, with noise."""
+
+    def __init__(self, function: Function, options: Mapping[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function, self.options = function, dict(options)
+        self._text: Text | None = None
+
+    def __repr__(self) -> str:
+        return f"<program {self.function.__name__}>"
+
+    @property
+    def text(self) -> Text:
+        """The text of its file. Raises SpecError where there is none, or where it is not the text of this function."""
+        if self._text is None:
+            self._text = _text_of(self.function)
+        return self._text
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """The function itself, with a source of noise that the caller gives."""
+        return self.function(*arguments, **named)
+
+    def run(self, data: Any, *arguments: Any, seed: Any = None, noise: Any = None, **named: Any) -> Any:
+        """The function on some data, with noise from a sampler.
+
+        seed: of the noise, None for another one each time; noise: a source of noise in its place. The other arguments are the function's
+        own. Noise on the integers is drawn exactly; other noise is a float, and what is computed from it is rounded as floats are: the
+        guarantee that is proved is that of real numbers. Raises SpecError for noise that is not known, as soon as it is drawn.
+        """
+        source = noise if noise is not None else Noises(seed)
+        parameters = list(inspect.signature(self.function).parameters)[1:]
+        if "noise" in named:
+            raise SpecError(f"{self.function.__name__}: noise is an argument that run gives. Leave it out, or run(..., noise=source).")
+        free = [name for name in parameters if name != "noise" and name not in named]
+        given = {**dict(zip(free, arguments, strict=False)), **named, "noise": source}
+        if len(arguments) > len(free):
+            raise SpecError(f"{self.function.__name__} takes {', '.join(free) or 'no parameters'}, and {len(arguments)} are given.")
+        return self.function(data, **given)
+
+
+@overload
+def program(function: Function, /) -> Program: ...
+@overload
+def program(**options: Any) -> Callable[[Function], Program]: ...
+def program(function: Function | None = None, /, **options: Any) -> Program | Callable[[Function], Program]:
+    """A function as a mechanism, by its text.
+
+    sensitivity: by how much neighbours move an answer; neighbours: "all" (the default), "one", "monotone", "increasing", "decreasing" or
+    "hull" with hull, as for streams in claim files; bounds: where answers lie; answers: how many there are. Or adjacency: "add-remove" or
+    "replace", where the data are rows; record: the domains of their fields; rows: how many a person has at most. parameters: values or
+    domains of the other arguments, any real number where nothing is said; claims: a list of claims, judged by `dpverify verify FILE.py`.
+    What these say is read from the text, so they are written there as data.
+    """
+    if function is not None:
+        return Program(function, {})
+    return lambda inner: Program(inner, options)
+
+
+def _text_of(function: Function) -> Text:
+    """The text of the module of a function. Raises SpecError."""
+    name = function.__name__
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, CodeType):
+        raise SpecError(f"{name} is no plain Python function: its text cannot be read. Put dpverify.program on the function itself.")
+    file = code.co_filename
+    linecache.checkcache(file)
+    lines = linecache.getlines(file, getattr(function, "__globals__", None))
+    if not lines:
+        raise SpecError(f"{name}: its text is not there ({file}). Define it in a file, which is what is read.")
+    text = Text(file, "".join(lines), name)
+    named(text)
+    if not any(_same(found, code) for found in _codes(compile(text.text, file, "exec", dont_inherit=True), name)):
+        raise SpecError(
+            f"{name}: the text in {file} is not that of this function: the file was changed since it was loaded. Load it again."
+        )
+    return text
+
+
+def _codes(code: CodeType, name: str) -> list[CodeType]:
+    inside = [each for each in code.co_consts if isinstance(each, CodeType)]
+    return [each for each in inside if each.co_name == name]
+
+
+def _same(a: CodeType, b: CodeType) -> bool:
+    """Whether two codes do the same."""
+    if (a.co_code, a.co_names, a.co_varnames, len(a.co_consts)) != (b.co_code, b.co_names, b.co_varnames, len(b.co_consts)):
+        return False
+    return all(
+        _same(x, y) if isinstance(x, CodeType) and isinstance(y, CodeType) else repr(x) == repr(y)
+        for x, y in zip(a.co_consts, b.co_consts, strict=True)
+    )

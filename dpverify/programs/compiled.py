@@ -1,0 +1,289 @@
+"""A program as a mechanism of a kind that exists: the table that a claim file would have."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Final
+
+from dpverify.programs import linear as lin
+from dpverify.programs import streams
+from dpverify.programs.calls import SYMMETRIC, WHOLE
+from dpverify.programs.faults import NotOfThisKind
+from dpverify.programs.folds import fold
+from dpverify.programs.linear import Linear
+from dpverify.programs.machine import Machine, Way, with_steps
+from dpverify.programs.naming import is_whole, table_of
+from dpverify.programs.path import ANSWER, FRESH, LENGTH, ONCE, RECORDS, TOTAL, YIELDED, Shared
+from dpverify.programs.thresholds import above_threshold
+from dpverify.programs.told import RETURNED, Item, item, numbers
+from dpverify.programs.values import Law, Place
+
+ONE: Final = lin.constant(1)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The table of the mechanism, and what a claim of it says of neighbours. asks: whether numbers that are counted are compared.
+
+    draws: of the noises of a stream, by its names, the law and which one of that law in its step.
+    """
+
+    mechanism: dict[str, Any]
+    claim: dict[str, Any] = field(default_factory=dict)
+    asks: bool = False
+    draws: dict[str, tuple[Law, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is said of the data. taken: names of parameters; own: those that are arguments of the program."""
+
+    options: Mapping[str, Any]
+    taken: frozenset[str]
+    shared: Shared
+    own: frozenset[str] = frozenset()
+    plain: bool = False
+    """Whether a stream stays one, where another kind says the same."""
+
+    @property
+    def neighbours(self) -> str:
+        return str(self.options.get("neighbours", "all"))
+
+    @property
+    def length(self) -> Any:
+        return self.options.get("answers")
+
+    def many(self, least: int) -> tuple[Any, dict[str, Any]]:
+        """How many answers there are, as said; else a parameter for it, n where that is free, and the domain that it is to be given."""
+        if self.length is not None:
+            return self.length, {}
+        name = "n"
+        while name in self.own:
+            name += "_"
+        return name, {} if name in self.taken else {"parameters": {name: f"integer >= {least}"}}
+
+    def sensitivity(self, factor: Fraction | str = Fraction(1)) -> dict[str, Any]:
+        """The key of a claim: the sensitivity, times a factor."""
+        said = self.options.get("sensitivity")
+        if said is None:
+            return {} if factor == 1 or self.options.get("bounds") is not None else {"sensitivity": str(factor)}
+        return {"sensitivity": said if factor == 1 else f"({factor})*({said})"}
+
+    def together(self) -> dict[str, Any]:
+        """The keys of a selection: how answers move together, and where they lie."""
+        found = {key: self.options[key] for key in ("hull", "bounds") if key in self.options}
+        return {**found, **({"neighbours": self.neighbours} if self.neighbours != "all" else {})}
+
+
+def compiled(setting: Setting, found: list[Way] | Machine, generator: bool) -> Compiled:
+    """The kind that a program is. Raises NotOfThisKind, with the reason, where it is none."""
+    if isinstance(found, Machine):
+        return _loop(setting, with_steps(found, frozenset(setting.shared.indices)), generator)
+    places = [value for way in found for value in _values(way, generator) if isinstance(value, Place)]
+    if places:
+        return _greatest(setting, found, generator)
+    told = [(way.literals, tuple(_items(way, generator))) for way in found]
+    used = {name for literals, items in told for each in (*(one.left for one in literals), *numbers(items)) for name in each.names}
+    if any(name.startswith(RECORDS) for name in used):
+        from dpverify.programs.records import over_records
+
+        return Compiled(*over_records(setting, told, used))
+    if len(found) == 1 and (one := _one_number(setting, told[0][1])) is not None:
+        return one
+    return _at_once(setting, told, used)
+
+
+def _values(way: Way, generator: bool) -> list[Any]:
+    told = [value for of, value in way.events if of == YIELDED]
+    return told if generator else [way.result]
+
+
+def _items(way: Way, generator: bool) -> list[Item]:
+    return [item(YIELDED if generator else RETURNED, value) for value in _values(way, generator)]
+
+
+# -- noise on one number
+
+
+def _one_number(setting: Setting, items: tuple[Item, ...]) -> Compiled | None:
+    """Additive noise: one number is told, which one noise is added to."""
+    told = list(numbers(items))
+    if len(told) != 1 or any(key in setting.options for key in ("hull", "bounds")):
+        return None
+    (number,) = told
+    noises = [name for name in number.names if name.startswith((ONCE, FRESH))]
+    answers = [name for name in number.names if name.startswith((ANSWER, TOTAL))]
+    if (
+        len(noises) != 1
+        or len(noises) + len(answers) != len(number.names)
+        or not answers
+        or setting.neighbours not in ("all", "one", "monotone")
+    ):
+        return None
+    law, unit = setting.shared.laws[noises[0]], number.of[noises[0]]
+    multiples = [number.of[name] / unit for name in answers]
+    if is_whole(law) and any(each.denominator != 1 for each in multiples):
+        return None
+    factor = _moved(setting, dict(zip(answers, multiples, strict=True)))
+    return Compiled(table_of(law), setting.sensitivity(factor))
+
+
+def _moved(setting: Setting, multiples: Mapping[str, Fraction]) -> Fraction | str:
+    """How far a sum of answers moves, where each moves by 1."""
+    if TOTAL in multiples:
+        if any(key in setting.options for key in ("bounds", "hull")):
+            raise NotOfThisKind(
+                "bounds and hull are of single answers, and the sum of all is used. Write dp.program(answers=3), or how many there are."
+            )
+        if len(multiples) > 1:
+            raise NotOfThisKind(
+                "the sum of all answers is told together with one of them. Say how many answers there are: dp.program(answers=3)."
+            )
+        factor = abs(multiples[TOTAL])
+        if setting.neighbours == "one":
+            return factor
+        if setting.length is None:
+            raise NotOfThisKind(
+                "the sum of all answers moves as many times as far as there are answers. Say how many there are, dp.program(answers=10), "
+                'or that one of them moves: neighbours="one".'
+            )
+        return f"{factor}*({setting.length})"
+    up = sum((each for each in multiples.values() if each > 0), Fraction(0))
+    down = -sum((each for each in multiples.values() if each < 0), Fraction(0))
+    return {"all": up + down, "one": max(map(abs, multiples.values())), "monotone": max(up, down)}[setting.neighbours]
+
+
+def _at_once(setting: Setting, told: list[tuple[Any, tuple[Item, ...]]], used: set[str]) -> Compiled:
+    """A stream of one step, which reads all answers."""
+    shared = setting.shared
+    factor: Fraction | str = Fraction(1)
+    put: dict[str, Linear] = {}
+    if TOTAL in used:
+        if any(name.startswith(ANSWER) for name in used):
+            raise NotOfThisKind(
+                "the sum of all answers is used together with some of them. Say how many answers there are: dp.program(answers=3)."
+            )
+        put = {TOTAL: lin.name(f"{ANSWER}1")}
+        if any(name.startswith((ONCE, FRESH)) for name in used):  # else no epsilon holds, however far it moves
+            factor = _moved(setting, {TOTAL: Fraction(1)})
+        shared.arity = 1
+    if LENGTH in used:
+        raise NotOfThisKind("how many answers there are is told or compared. Say how many: dp.program(answers=3).")
+    for name in [each for each in used if each.startswith(ONCE)]:
+        fresh = f"{FRESH}{name.partition(':')[2]}"
+        put[name], shared.laws[fresh] = lin.name(fresh), shared.laws[name]
+        shared.noises[FRESH, *shared.draw_of(name)] = fresh
+    ways = [(streams._literals(literals, put), streams.Did(_put(items, put), (), ())) for literals, items in told]
+    made = streams.Program(shared, (), {}, {(): ways}, (), at_once=True)
+    table, exact = streams.table(made, setting.taken)
+    table["queries"] = 1
+    return _of_table(setting, table, exact, factor)
+
+
+def _put(items: tuple[Item, ...], put: Mapping[str, Linear]) -> tuple[Item, ...]:
+    return tuple(
+        replace(one, leaves=tuple(replace(leaf, value=lin.put(leaf.value, put)) if leaf.number else leaf for leaf in one.leaves))
+        for one in items
+    )
+
+
+# -- the loop
+
+
+def _loop(setting: Setting, machine: Machine, generator: bool) -> Compiled:
+    shared = setting.shared
+    try:
+        whole = fold(setting, machine, generator)
+        if whole is not None:
+            _require_exact(shared, shared.equalities)
+            return compiled(setting, [whole], generator=False) if isinstance(whole, Way) else Compiled(*whole)
+        made = streams.program(shared, machine, generator)
+    except NotOfThisKind:
+        _require_exact(shared, shared.equalities)
+        raise
+    _require_exact(shared, shared.equalities - made.checked)
+    table, exact = streams.table(made, setting.taken)
+    if setting.length is not None:
+        table["queries"] = setting.length
+    return replace(_of_table(setting, table, exact, made=made), asks=streams.asks_counters(made))
+
+
+def _require_exact(shared: Shared, unchecked: Collection[Linear]) -> None:
+    if unchecked and not shared.exact_equalities:
+        raise Inexact
+
+
+class Inexact(Exception):
+    """A counter was compared with == as if it did not go beyond, and it may; it is to be followed anew, with both comparisons."""
+
+
+def _of_table(
+    setting: Setting, table: dict[str, Any], exact: bool, factor: Fraction | str = Fraction(1), made: streams.Program | None = None
+) -> Compiled:  # fmt: skip
+    """A stream, or the kind that says the same; what is told of it alone where the program tells less."""
+    sensitivity = setting.sensitivity(factor)
+    draws = {name: setting.shared.draw_of(inner) for name, inner in setting.shared.named.items() if inner in setting.shared.laws}
+    if exact:
+        plain = None if made is None or setting.plain else above_threshold(made, setting.options, setting.many(1))
+        return Compiled({**(plain or table), **setting.together()}, sensitivity, draws=draws)
+    table |= setting.together()
+    return Compiled({"kind": "post_process", "map": "what the program tells of it", "part": {**table, **sensitivity}}, draws=draws)
+
+
+# -- the greatest
+
+
+def _greatest(setting: Setting, found: list[Way], generator: bool) -> Compiled:
+    if len(found) != 1 or len(_values(found[0], generator)) != 1:
+        raise NotOfThisKind(
+            "the greatest noisy answer is told on some ways, or together with something else. Tell it alone: its place, or itself."
+        )
+    (place,) = _values(found[0], generator)
+    if not isinstance(place, Place):
+        raise NotOfThisKind("the greatest noisy answer is told together with something else. Tell it alone: its place, or itself.")
+    element = setting.shared.elements.get(id(place.of))
+    return Compiled(*greatest(setting, element, place.sign, place.value))
+
+
+def greatest(setting: Setting, element: Linear | None, sign: int, value: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The greatest of many noisy answers, or the least: its place, or itself."""
+    names = () if element is None else element.names
+    noises = [name for name in names if name.startswith((ONCE, FRESH))]
+    answers = [name for name in names if name.startswith(ANSWER)]
+    if element is None or len(noises) != 1 or len(answers) != 1 or len(names) != 2 or not noises[0].startswith(FRESH):
+        raise NotOfThisKind(
+            "of the noisy answers each is to be an answer with noise of its own: [answer + noise.laplace(2) for answer in answers]."
+        )
+    law: Law = setting.shared.laws[noises[0]]
+    unit, multiple = element.of[noises[0]], element.of[answers[0]]
+    upright = sign * unit > 0
+    name = table_of(law).get("name", "")
+    if not upright and name not in SYMMETRIC:
+        raise NotOfThisKind(
+            f"the least of answers with {name or 'this'} noise is the greatest of their opposites, with noise turned around."
+        )
+    if is_whole(law) and (multiple / unit).denominator != 1:
+        raise NotOfThisKind("answers with noise on the integers are multiplied by what is no integer.")
+    if setting.neighbours not in ("all", "one", "monotone", "hull"):
+        raise NotOfThisKind(
+            f"neighbours = {setting.neighbours!r} is for answers one after the other. Of the greatest it is all, one, monotone or hull."
+        )
+    length, parameters = setting.many(1 if value else 2)
+    table: dict[str, Any] = {"kind": "noisy_max", "noise": table_of(law), "candidates": length, "report": "value" if value else "index"}
+    if name in WHOLE and not value and not setting.options.get("ties"):
+        table["ties"] = "first"
+    table |= parameters
+    table |= setting.together()
+    if "bounds" in table and (multiple != unit or sign < 0):
+        raise NotOfThisKind(
+            "bounds are of the answers, which are multiplied, or of which the least is sought. State bounds of what is compared."
+        )
+    return table, setting.sensitivity(abs(multiple / unit))
+
+
+def is_generator(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function yields."""
+    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(function))

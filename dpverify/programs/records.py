@@ -1,0 +1,100 @@
+"""Sums over records with noise, as additive noise with the query that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from dpverify.programs.faults import NotOfThisKind
+from dpverify.programs.linear import Linear
+from dpverify.programs.naming import is_whole, table_of
+from dpverify.programs.path import ANSWER, FRESH, ONCE, RECORDS
+from dpverify.programs.rows import WORD
+from dpverify.programs.told import Item, numbers
+
+if TYPE_CHECKING:
+    from dpverify.programs.compiled import Setting
+
+
+def over_records(setting: Setting, told: list[tuple[Any, tuple[Item, ...]]], used: set[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The mechanism, and what a claim of it says."""
+    if len(told) != 1 or told[0][0]:
+        raise NotOfThisKind(
+            "sums over records are compared. Tell them with noise, and compare what is told; or write the comparison "
+            "as a program over answers, whose sensitivity you state."
+        )
+    adjacency = setting.options.get("adjacency")
+    if adjacency is None:
+        raise NotOfThisKind('which tables of rows neighbour is not said. Write dp.program(adjacency="add-remove"), or "replace".')
+    values = [each for each in numbers(told[0][1]) if each.names]
+    noises = [name for each in values for name in each.names if name.startswith((ONCE, FRESH))]
+    if len(noises) != len(set(noises)):
+        raise NotOfThisKind("one noise is in several numbers that are told. Draw a noise for each.")
+    bare = [each for each in values if not any(name.startswith((ONCE, FRESH)) for name in each.names)]
+    if bare:
+        return _bare(setting), {"sensitivity": 1}
+    parts = [_part(setting, each) for each in values]
+    if len(parts) == 1:
+        law, query = parts[0]
+        return law, {"query": query, "adjacency": adjacency}
+    return {"kind": "compose", "parts": [{**law, "query": query, "adjacency": adjacency} for law, query in parts]}, {}
+
+
+def _bare(setting: Setting) -> dict[str, Any]:
+    """A sum that is told without noise: any epsilon is broken by it."""
+    return {"kind": "stream", "queries": 1, "step": [{"emit": "a sum without noise", "tell": ["q"]}]}
+
+
+def _part(setting: Setting, value: Linear) -> tuple[dict[str, Any], dict[str, Any]]:
+    sums = [name for name in value.names if name.startswith(RECORDS)]
+    noises = [name for name in value.names if name.startswith((ONCE, FRESH))]
+    if any(name.startswith(ANSWER) for name in value.names) or len(noises) != 1:
+        raise NotOfThisKind("a number that is told has several noises. Draw one noise for each number.")
+    law = setting.shared.laws[noises[0]]
+    unit = value.of[noises[0]]
+    terms = [(value.of[name] / unit, *setting.shared.records[int(name.removeprefix(RECORDS))]) for name in sums]
+    if len({where for _, _, where in terms}) != 1:
+        raise NotOfThisKind("one number sums over records under several conditions. Tell a number with noise for each condition.")
+    text = " + ".join(_times(factor, each) for factor, each, _ in terms)
+    query: dict[str, Any] = {"sum": [text], "record": _record(setting, [each for _, each, _ in terms], terms[0][2])}
+    if terms[0][2]:
+        query["where"] = " and ".join(f"({one})" for one in terms[0][2])
+    if "rows" in setting.options:
+        query["rows"] = setting.options["rows"]
+    if is_whole(law) and not _is_whole_sum(setting, terms):
+        raise NotOfThisKind(
+            "noise on the integers is added to a sum that may be no integer. Count, say that the fields are integers, or use other noise."
+        )
+    return table_of(law), query
+
+
+def _times(factor: Fraction, text: str) -> str:
+    return text if factor == 1 else f"({factor})*({text})"
+
+
+def _record(setting: Setting, texts: Sequence[str], where: Sequence[str]) -> dict[str, Any]:
+    """The fields with their domains: as stated, else a code where a field is compared with words, else any real number."""
+    said = setting.options.get("record") or {}
+    known = {name: said.get(name, "integer" if use == WORD else "real") for name, use in setting.shared.fields.items()}
+    return {**known, **{name: domain for name, domain in said.items() if name not in known}} or {"row": "real"}
+
+
+def _is_whole_sum(setting: Setting, terms: Sequence[tuple[Fraction, str, tuple[str, ...]]]) -> bool:
+    said = setting.options.get("record") or {}
+
+    def whole(factor: Fraction, text: str) -> bool:
+        import ast
+
+        if factor.denominator != 1:
+            return False
+        for node in ast.walk(ast.parse(text, mode="eval")):
+            if isinstance(node, ast.Name) and node.id not in ("min", "max", "abs") and "integer" not in str(said.get(node.id, "")):
+                return False
+            if isinstance(node, ast.Constant) and not isinstance(node.value, int):
+                return False
+            if isinstance(node, ast.Div | ast.Pow):
+                return False
+        return True
+
+    return all(whole(factor, text) for factor, text, _ in terms)
