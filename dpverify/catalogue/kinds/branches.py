@@ -42,7 +42,7 @@ def _several(asked: Sequence[Literal], drawn: frozenset[str]) -> bool:
 
 def _literal(guard: Guard, names: frozenset[str]) -> Literal:
     found = form(guard.left, names)
-    return literal(lin.plus(lin.linear({name: factor for name, factor in found.of.items()}), lin.expression(found.rest)), guard.strict)
+    return literal(lin.plus(lin.linear(dict(found.of.items())), lin.expression(found.rest)), guard.strict)
 
 
 def _guard(one: Literal) -> Guard:
