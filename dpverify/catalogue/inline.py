@@ -83,7 +83,7 @@ def _of_program(text: Text, claim: Mapping[str, Any]) -> tuple[str, dict[str, An
     parameters: Any = given.pop(PARAMETERS, {})
     if not isinstance(parameters, Mapping):
         raise SpecError(f"{text.name}: parameters = {parameters!r:.80} is not a dictionary of names and their values or domains.")
-    of_the_data = {key: written(given.pop(key)) for key in OF_THE_DATA if key in given and key != "adjacency"}
+    of_the_data: dict[str, Any] = {key: written(given.pop(key)) for key in OF_THE_DATA if key in given and key != "adjacency"}
     adjacency: dict[str, Any] = {"adjacency": given.pop("adjacency")} if "adjacency" in given else {}
     values: dict[str, Any] = {str(name): value if isinstance(value, Domain) else written(value) for name, value in parameters.items()}
     table: dict[str, Any] = {"program": text, PARAMETERS: values, **of_the_data, **adjacency}
