@@ -498,7 +498,7 @@ def _merge(made: Program) -> None:
     found: dict[Any, list[tuple[tuple[Literal, ...], Did]]] = {}
     for place, ways in made.ways.items():
         if classes[place] not in found:
-            moved = [(literals, replace(did, after=None if did.after is None else (("", classes[did.after]),))) for literals, did in ways]  # type: ignore[arg-type]
+            moved = [(literals, replace(did, after=None if did.after is None else (("", classes[did.after]),))) for literals, did in ways]
             found[classes[place]] = moved
     made.ways = {(("", number),): cases for number, cases in found.items()}
     made.start = (("", classes[made.start]),)
