@@ -112,7 +112,7 @@ def carried_out(
         read = answer if isinstance(answer, Sequence) else [answer]
         values |= dict(zip(reads, read, strict=True))
         values |= {name: drawn(-1 if once else step, *draws[name]) for name in table.get("fresh", {})}
-        branch = next(one for one in table["step"] if all(_holds(each, values) for each in one.get("when", ())))
+        (branch, *_) = [one for one in table["step"] if all(_holds(each, values) for each in one.get("when", ()))]
         told += _filled(branch, values, step)
         values |= {name: evaluated(value, values) for name, value in branch.get("set", {}).items()}
         for name, value in branch.get("count", {}).items():

@@ -127,7 +127,7 @@ class Shared:
 
     def draw_of(self, name: str) -> tuple[Law, int]:
         """The law of a noise, and which one of that law in its step."""
-        return next((law, count) for (_, law, count), inner in self.noises.items() if inner == name)
+        return {inner: (law, count) for (_, law, count), inner in self.noises.items()}[name]
 
 
 class Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from dpverify.programs import linear as lin
 from dpverify.programs.linear import Linear, Literal, literal
@@ -42,7 +43,7 @@ def _several(asked: Sequence[Literal], drawn: frozenset[str]) -> bool:
 
 def _literal(guard: Guard, names: frozenset[str]) -> Literal:
     found = form(guard.left, names)
-    return literal(lin.plus(lin.linear(dict(found.of.items())), lin.expression(found.rest)), guard.strict)
+    return literal(lin.plus(lin.linear(dict[lin.Atom, Fraction](found.of)), lin.expression(found.rest)), guard.strict)
 
 
 def _guard(one: Literal) -> Guard:
