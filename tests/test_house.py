@@ -287,6 +287,7 @@ FIRST_OF: dict[str, str] = {
     "audits/intact.py": "not all are the same",
     "catalogue/declarations.py": "not all are declarations",
     "pictures/trade_offs.py": "the greatest of some values is one of them",
+    "project/designer/data.py": "one of them is out of range",
     "project/designer/exact.py": "a row of an echelon form, above its rank",
     "project/files.py": "a path has a root, which is there",
     "report/axes.py": "a digit, or a step, is below the last of the list",

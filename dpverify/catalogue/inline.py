@@ -86,10 +86,5 @@ def _of_program(text: Text, claim: Mapping[str, Any]) -> tuple[str, dict[str, An
     of_the_data: dict[str, Any] = {key: written(given.pop(key)) for key in OF_THE_DATA if key in given and key != "adjacency"}
     adjacency: dict[str, Any] = {"adjacency": given.pop("adjacency")} if "adjacency" in given else {}
     values: dict[str, Any] = {str(name): value if isinstance(value, Domain) else written(value) for name, value in parameters.items()}
-<<<<<<< HEAD
     table: dict[str, Any] = {"program": text, PARAMETERS: values, **of_the_data, **adjacency}
-=======
-    table: dict[str, Any] = {"program": text, PARAMETERS: values}
-    table |= {**of_the_data, **adjacency}
->>>>>>> w-programs
     return text.name, {"mechanism": table, "claim": [{key: written(value) for key, value in given.items()}]}

@@ -44,10 +44,8 @@ def claim_file(schema: Mapping[str, Any]) -> Schema:
     definitions = {name: part for name, part in schema["definitions"].items() if not name.startswith(("kind_", "builtin_"))}
     definitions["builtin_parameters"] = schema["definitions"]["builtin_parameters"]
     definitions["keys"] = {**definitions["keys"], "properties": _keys(definitions["keys"]["properties"])}
-    definitions["kind"] = {
-        **definitions["kind"],
-        "else": {"required": ["kind"], "allOf": [_if("kind", name, f"kind_{name}") for name in STARTERS]},
-    }
+    of_a_kind = {"required": ["kind"], "allOf": [_if("kind", name, f"kind_{name}") for name in STARTERS]}
+    definitions["kind"] = {**definitions["kind"], "else": {**definitions["kind"]["else"], "else": of_a_kind}}
     combinators = [name for name, kind in IN_FILES.items() if is_combinator(kind)]
     timed = [name for name, kind in IN_FILES.items() if any(field.name == TIMES.name for field in kind.fields)]
     definitions["mechanism"] = {
@@ -108,7 +106,7 @@ def _keys(written: Mapping[str, Any]) -> Schema:
     """Every key for completion. `use` and `parameters` are as they are written."""
     kinds = {"description": written["kind"]["description"], **_words(WHAT)}
     names = {"description": written["name"]["description"], **_words({name: builtin.what for name, builtin in BUILTINS.items()})}
-    return {"kind": kinds, "use": written["use"], "parameters": written["parameters"], "name": names, **dict(_described())}
+    return {"kind": kinds, "use": written["use"], "program": written["program"], "parameters": written["parameters"], "name": names, **dict(_described())}
 
 
 def _words(said: Mapping[str, str]) -> Schema:
@@ -242,7 +240,7 @@ def _claims() -> Schema:
         "if": {"properties": {"mechanism": {"anyOf": either}}},
         "then": {"properties": items({"anyOf": [{"required": [key]} for key in ("sensitivity", "query", "within")]})},
         "else": {
-            "if": {"properties": {"mechanism": {"required": ["use"]}}},
+            "if": {"properties": {"mechanism": {"anyOf": [{"required": ["use"]}, {"required": ["program"]}]}}},
             "else": {
                 "properties": items({"propertyNames": {"not": {"const": "query"}}}),
                 "if": {"properties": {"mechanism": {"anyOf": asking}}},

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
+from dpverify.catalogue.sql_asked import Asked
 from dpverify.catalogue.toml import Fault, meant, show
 from dpverify.catalogue.values import DOMAIN_HELP, read_value_or_domain
 from dpverify.errors import SpecError
@@ -33,19 +34,6 @@ class Sums(dict[str, Any]):
 
     answers: tuple[str, ...] = ()
     averages: tuple[tuple[int, int], ...] = ()
-
-
-class Asked(NamedTuple):
-    """A query with what is said about the data, all of the right form."""
-
-    text: str
-    record: Mapping[str, str]
-    rows: int
-    keys: Mapping[str, Sequence[Any]]
-    not_null: frozenset[str]
-    joins: Mapping[str, int]
-    person: str
-    dialect: str
 
 
 def read_sql(table: Mapping[str, Any]) -> Sums:

@@ -12,7 +12,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 
-from dpverify.catalogue.sql import Asked
+from dpverify.catalogue.sql_asked import Asked
 from dpverify.catalogue.sql_rows import Derived, Fields, Scope, Table, called
 from dpverify.catalogue.sql_values import BOOLEAN, FALSE, NUMBER, TEXT, TRUE, Refused, Value, both, compared, one
 from dpverify.catalogue.values import read_value_or_domain

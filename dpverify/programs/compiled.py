@@ -10,13 +10,15 @@ from typing import Any, Final
 
 from dpverify.programs import linear as lin
 from dpverify.programs import streams
-from dpverify.programs.calls import SYMMETRIC, WHOLE
 from dpverify.programs.faults import NotOfThisKind
 from dpverify.programs.folds import fold
+from dpverify.programs.greatest import greatest
 from dpverify.programs.linear import Linear
 from dpverify.programs.machine import Machine, Way, with_steps
 from dpverify.programs.naming import is_whole, table_of
 from dpverify.programs.path import ANSWER, FRESH, LENGTH, ONCE, RECORDS, TOTAL, YIELDED, Shared
+from dpverify.programs.records import over_records
+from dpverify.programs.setting import Setting
 from dpverify.programs.thresholds import above_threshold
 from dpverify.programs.told import RETURNED, Item, item, numbers
 from dpverify.programs.values import Law, Place
@@ -37,47 +39,6 @@ class Compiled:
     draws: dict[str, tuple[Law, int]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Setting:
-    """What is said of the data. taken: names of parameters; own: those that are arguments of the program."""
-
-    options: Mapping[str, Any]
-    taken: frozenset[str]
-    shared: Shared
-    own: frozenset[str] = frozenset()
-    plain: bool = False
-    """Whether a stream stays one, where another kind says the same."""
-
-    @property
-    def neighbours(self) -> str:
-        return str(self.options.get("neighbours", "all"))
-
-    @property
-    def length(self) -> Any:
-        return self.options.get("answers")
-
-    def many(self, least: int) -> tuple[Any, dict[str, Any]]:
-        """How many answers there are, as said; else a parameter for it, n where that is free, and the domain that it is to be given."""
-        if self.length is not None:
-            return self.length, {}
-        name = "n"
-        while name in self.own:
-            name += "_"
-        return name, {} if name in self.taken else {"parameters": {name: f"integer >= {least}"}}
-
-    def sensitivity(self, factor: Fraction | str = Fraction(1)) -> dict[str, Any]:
-        """The key of a claim: the sensitivity, times a factor."""
-        said = self.options.get("sensitivity")
-        if said is None:
-            return {} if factor == 1 or self.options.get("bounds") is not None else {"sensitivity": str(factor)}
-        return {"sensitivity": said if factor == 1 else f"({factor})*({said})"}
-
-    def together(self) -> dict[str, Any]:
-        """The keys of a selection: how answers move together, and where they lie."""
-        found = {key: self.options[key] for key in ("hull", "bounds") if key in self.options}
-        return {**found, **({"neighbours": self.neighbours} if self.neighbours != "all" else {})}
-
-
 def compiled(setting: Setting, found: list[Way] | Machine, generator: bool) -> Compiled:
     """The kind that a program is. Raises NotOfThisKind, with the reason, where it is none."""
     if isinstance(found, Machine):
@@ -88,8 +49,6 @@ def compiled(setting: Setting, found: list[Way] | Machine, generator: bool) -> C
     told = [(way.literals, tuple(_items(way, generator))) for way in found]
     used = {name for literals, items in told for each in (*(one.left for one in literals), *numbers(items)) for name in each.names}
     if any(name.startswith(RECORDS) for name in used):
-        from dpverify.programs.records import over_records
-
         return Compiled(*over_records(setting, told, used))
     if len(found) == 1 and (one := _one_number(setting, told[0][1])) is not None:
         return one
@@ -246,42 +205,6 @@ def _greatest(setting: Setting, found: list[Way], generator: bool) -> Compiled:
         raise NotOfThisKind("the greatest noisy answer is told together with something else. Tell it alone: its place, or itself.")
     element = setting.shared.elements.get(id(place.of))
     return Compiled(*greatest(setting, element, place.sign, place.value))
-
-
-def greatest(setting: Setting, element: Linear | None, sign: int, value: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The greatest of many noisy answers, or the least: its place, or itself."""
-    names = () if element is None else element.names
-    noises = [name for name in names if name.startswith((ONCE, FRESH))]
-    answers = [name for name in names if name.startswith(ANSWER)]
-    if element is None or len(noises) != 1 or len(answers) != 1 or len(names) != 2 or not noises[0].startswith(FRESH):
-        raise NotOfThisKind(
-            "of the noisy answers each is to be an answer with noise of its own: [answer + noise.laplace(2) for answer in answers]."
-        )
-    law: Law = setting.shared.laws[noises[0]]
-    unit, multiple = element.of[noises[0]], element.of[answers[0]]
-    upright = sign * unit > 0
-    name = table_of(law).get("name", "")
-    if not upright and name not in SYMMETRIC:
-        raise NotOfThisKind(
-            f"the least of answers with {name or 'this'} noise is the greatest of their opposites, with noise turned around."
-        )
-    if is_whole(law) and (multiple / unit).denominator != 1:
-        raise NotOfThisKind("answers with noise on the integers are multiplied by what is no integer.")
-    if setting.neighbours not in ("all", "one", "monotone", "hull"):
-        raise NotOfThisKind(
-            f"neighbours = {setting.neighbours!r} is for answers one after the other. Of the greatest it is all, one, monotone or hull."
-        )
-    length, parameters = setting.many(1 if value else 2)
-    table: dict[str, Any] = {"kind": "noisy_max", "noise": table_of(law), "candidates": length, "report": "value" if value else "index"}
-    if name in WHOLE and not value and not setting.options.get("ties"):
-        table["ties"] = "first"
-    table |= parameters
-    table |= setting.together()
-    if "bounds" in table and (multiple != unit or sign < 0):
-        raise NotOfThisKind(
-            "bounds are of the answers, which are multiplied, or of which the least is sought. State bounds of what is compared."
-        )
-    return table, setting.sensitivity(abs(multiple / unit))
 
 
 def is_generator(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpverify.programs import linear as lin
+from dpverify.programs.greatest import greatest
 from dpverify.programs.linear import Linear
 from dpverify.programs.machine import NO_RESULT, Location, Machine, Way
+from dpverify.programs.naming import is_whole
 from dpverify.programs.path import ANSWER, FRESH, INDEX, KEPT, LENGTH, ONCE, TOTAL, YIELDED
+from dpverify.programs.setting import Setting
 from dpverify.programs.told import item, numbers
-
-if TYPE_CHECKING:
-    from dpverify.programs.compiled import Setting
 
 
 def fold(setting: Setting, machine: Machine, generator: bool) -> Way | tuple[dict[str, Any], dict[str, Any]] | None:
@@ -68,8 +68,6 @@ def _put(value: Any, known: Mapping[str, Linear]) -> Any:
 
 def _greatest_so_far(setting: Setting, machine: Machine, generator: bool) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """The greatest noisy answer so far and its place: taken at first, and where a comparison holds."""
-    from dpverify.programs.compiled import greatest
-
     start = machine.start
     firsts = machine.steps[start]
     if len(firsts) != 1 or firsts[0].literals or firsts[0].after is None:
@@ -108,8 +106,6 @@ def _greatest_so_far(setting: Setting, machine: Machine, generator: bool) -> tup
 
 
 def _whole(setting: Setting, element: Linear) -> bool:
-    from dpverify.programs.naming import is_whole
-
     return any(is_whole(setting.shared.laws[name]) for name in element.names if name in setting.shared.laws)
 
 

@@ -10,11 +10,12 @@ from typing import Any, Final
 from dpverify.programs import linear as lin
 from dpverify.programs import module as modules
 from dpverify.programs import subset
-from dpverify.programs.compiled import Compiled, Inexact, Setting, compiled, is_generator
+from dpverify.programs.compiled import Compiled, Inexact, compiled, is_generator
 from dpverify.programs.faults import Fault, NotOfThisKind, Unreadable, fault
 from dpverify.programs.machine import Explorer, Machine, Stopped, Way
 from dpverify.programs.module import Module, Program
 from dpverify.programs.path import ANSWER, Frame, Shared
+from dpverify.programs.setting import Setting
 from dpverify.programs.values import Answers, Element, Items, Noise, Place, Rows, Vector
 from dpverify.trusted.kernel.errors import ExprError
 from dpverify.trusted.kernel.expr import FUNCTIONS, Expr, Sym

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpverify.programs.faults import NotOfThisKind
 from dpverify.programs.linear import Linear
 from dpverify.programs.naming import is_whole, table_of
 from dpverify.programs.path import ANSWER, FRESH, ONCE, RECORDS
 from dpverify.programs.rows import WORD
+from dpverify.programs.setting import Setting
 from dpverify.programs.told import Item, numbers
-
-if TYPE_CHECKING:
-    from dpverify.programs.compiled import Setting
 
 
 def over_records(setting: Setting, told: list[tuple[Any, tuple[Item, ...]]], used: set[str]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from dpverify.programs import linear as lin
 from dpverify.programs.linear import Linear, Literal, literal
@@ -43,7 +44,8 @@ def _several(asked: Sequence[Literal], drawn: frozenset[str]) -> bool:
 
 def _literal(guard: Guard, names: frozenset[str]) -> Literal:
     found = form(guard.left, names)
-    return literal(lin.plus(lin.linear(dict[lin.Atom, Fraction](found.of)), lin.expression(found.rest)), guard.strict)
+    moving: Mapping[Any, Fraction] = found.of  # names are atoms
+    return literal(lin.plus(lin.linear(moving), lin.expression(found.rest)), guard.strict)
 
 
 def _guard(one: Literal) -> Guard:
