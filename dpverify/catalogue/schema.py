@@ -103,10 +103,11 @@ def certificate(schema: Mapping[str, Any]) -> Schema:
 
 
 def _keys(written: Mapping[str, Any]) -> Schema:
-    """Every key for completion. `use` and `parameters` are as they are written."""
+    """Every key for completion. `use`, `program` and `parameters` are as they are written."""
     kinds = {"description": written["kind"]["description"], **_words(WHAT)}
     names = {"description": written["name"]["description"], **_words({name: builtin.what for name, builtin in BUILTINS.items()})}
-    return {"kind": kinds, "use": written["use"], "program": written["program"], "parameters": written["parameters"], "name": names, **dict(_described())}
+    as_written = {key: written[key] for key in ("use", "program", "parameters")}
+    return {"kind": kinds, **as_written, "name": names, **dict(_described())}
 
 
 def _words(said: Mapping[str, str]) -> Schema:
