@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -76,11 +77,26 @@ def compile_program(
     if faults:
         raise Faulty(faults)
     assert isinstance(program.function, ast.FunctionDef)
+    try:
+        return _read(module, program, values, domains, said, plain, alone=False)
+    except Faulty:
+        if {"answers", "adjacency"} & said.keys():
+            raise
+        with contextlib.suppress(Faulty):  # the data are one number
+            return _read(module, program, values, domains, {**said, "answers": 1}, plain, alone=True)
+        raise
+
+
+def _read(
+    module: Module, program: Program, values: Mapping[str, Expr], domains: Mapping[str, Domain], said: Mapping[str, Any], plain: bool,
+    *, alone: bool,
+) -> Compiled:  # fmt: skip
+    """The mechanism, where the data are what is said; alone: one number that stands in no list. Raises Faulty."""
     exact = False
     while True:
         shared = Shared(module, values, domains, exact_equalities=exact, length=said.get("answers"))
         try:
-            return _compiled(program, shared, said, frozenset({*values, *domains}), plain)
+            return _compiled(program, shared, said, frozenset({*values, *domains}), plain, alone=alone)
         except Stopped as error:
             raise Faulty([*shared.faults]) from error
         except (NotOfThisKind, ExprError) as error:
@@ -89,7 +105,9 @@ def compile_program(
             exact = True
 
 
-def _compiled(program: Program, shared: Shared, said: Mapping[str, Any], taken: frozenset[str], plain: bool) -> Compiled:
+def _compiled(
+    program: Program, shared: Shared, said: Mapping[str, Any], taken: frozenset[str], plain: bool, *, alone: bool
+) -> Compiled:  # fmt: skip
     function = program.function
     assert isinstance(function, ast.FunctionDef)
     own = frozenset(parameters_of(program))
@@ -97,17 +115,21 @@ def _compiled(program: Program, shared: Shared, said: Mapping[str, Any], taken: 
     generator = is_generator(function)
     length = said.get("answers")
     try:
+        if alone:
+            shared.arity = 1
+            return _of(setting, Explorer(shared, function, _arguments(program, shared, said, lin.name(f"{ANSWER}1"))), generator)
         explorer = Explorer(shared, function, _arguments(program, shared, said, None))
         found = _of(setting, explorer, generator)
         return _by_values(setting, explorer, generator, found) if found.asks else found
     except (NotOfThisKind, Stopped):
-        if not (isinstance(length, int) and 1 <= length <= MOST_ANSWERS) or "adjacency" in said:
+        if alone or not (isinstance(length, int) and 1 <= length <= MOST_ANSWERS) or "adjacency" in said:
             raise
     shared.faults.clear()  # so few answers can be read at once
     shared.indices.clear()
     shared.equalities.clear()
     shared.arity = length
-    explorer = Explorer(shared, function, _arguments(program, shared, said, length))
+    items = Items([lin.name(f"{ANSWER}{i + 1}") for i in range(length)], -1)
+    explorer = Explorer(shared, function, _arguments(program, shared, said, items))
     return _of(setting, explorer, generator)
 
 
@@ -149,13 +171,12 @@ def _places(ways: Sequence[Way]) -> Iterator[Place]:
                 yield value
 
 
-def _arguments(program: Program, shared: Shared, said: Mapping[str, Any], length: int | None) -> dict[str, Any]:
-    """What the arguments of a program stand for."""
+def _arguments(program: Program, shared: Shared, said: Mapping[str, Any], data: Any) -> dict[str, Any]:
+    """What the arguments of a program stand for. data: its first; None for as many answers or rows as there may be."""
     arguments = program.function.args
     names = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-    data: Any = Rows() if "adjacency" in said else Answers()
-    if length is not None:
-        data = Items([lin.name(f"{ANSWER}{i + 1}") for i in range(length)], -1)
+    if data is None:
+        data = Rows() if "adjacency" in said else Answers()
     given: dict[str, Any] = {names[0]: data, subset.NOISE: Noise()}
     words = {name.arg: value.value for name, value in _defaults(program) if isinstance(value, ast.Constant) and _is_word(value)}
     for name in parameters_of(program):
