@@ -157,6 +157,12 @@ EXAMPLES = {
         mechanism = {kind = "sampled"}
         claim = [{epsilon = 1}]
         audit = {sampler = "a.b/noise:Class.noisy", patterns = "strategy:noise:data"}""",
+    "program": """
+        program = "mechanisms/programs/selection.py:above_threshold_gap"
+        claim = [{epsilon = 1}]""",
+    "program, in a table": """
+        mechanism = {program = "mechanisms/programs/selection.py:above_threshold_gap", parameters = {c = 2}}
+        claim = [{epsilon = 1}]""",
     "use": """
         mechanism = {use = "laplace", parameters = {b = 2}}
         claim = [{sensitivity = 1, epsilon = 1}]""",
@@ -522,7 +528,7 @@ def disagreements(data: dict[str, Any], every: int = 1) -> Iterator[str]:
         valid, said = validator("claim-file").is_valid(mutant), refusal(mutant)
         if not valid and not said:
             yield f"{what}: only the schema refuses it: {faults('claim-file', mutant)}"
-        shape = [fault for fault in said if SHAPE.search(fault) and not ("use" in data["mechanism"] and "additive noise" in fault)]
+        shape = [fault for fault in said if SHAPE.search(fault) and not ("use" in data.get("mechanism", {}) and "additive noise" in fault)]
         if shape and valid:
             yield f"{what}: only the reader refuses it: {shape}"
 

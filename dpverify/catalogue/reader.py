@@ -291,7 +291,13 @@ class _Reader(Mechanisms):
             self.faults.append(f"{self.file}: unknown table [[claims]]. Write [[claim]], once for each claim.")
             self.data = {("claim" if key == "claims" else key): value for key, value in self.data.items()}
         top = Fields(self.data, self.file, self.faults)
-        mechanism_table = top.need("mechanism", read_table, None, way="Write [mechanism], and below it its kind.")
+        program = top.may("program", read_program, None)
+        if program is not None and not top.has("mechanism"):
+            mechanism_table: Mapping[str, Any] | None = {"program": program}
+        else:
+            mechanism_table = top.need("mechanism", read_table, None, way="Write [mechanism], and below it its kind.")
+            if program is not None:
+                top.fault("program stands beside [mechanism]. Write it in that table, or leave the table out.")
         claim_tables = top.need("claim", read_claim_tables, (), way="Write [[claim]], and below it what is claimed, such as epsilon = 1.")
         audit = top.may("audit", read_table, None)
         top.done()

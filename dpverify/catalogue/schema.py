@@ -238,7 +238,7 @@ def _claims() -> Schema:
                 "then": {"properties": items({"propertyNames": {"not": {"const": "within"}}})},
             },
         ],
-        "if": {"properties": {"mechanism": {"anyOf": either}}},
+        "if": {"required": ["mechanism"], "properties": {"mechanism": {"anyOf": either}}},
         "then": {"properties": items({"anyOf": [{"required": [key]} for key in ("sensitivity", "query", "within")]})},
         "else": {
             "if": {"properties": {"mechanism": {"anyOf": [{"required": ["use"]}, {"required": ["program"]}]}}},
