@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,46 @@ def test_the_second_checker_confirms_no_other_verdict_than_its_own():
         assert checker.verdict(answer.certificate) == "PROVED"
     finally:
         checker.end()
+
+
+@pytest.mark.parametrize("said", ["[]", "{}", "1", "null", '{"kind": "decided"}', "no JSON", '{"kind": ["decided"], "verdict": "PROVED"}'])
+def test_a_second_checker_that_says_something_else_confirms_nothing(monkeypatch, tmp_path, said):
+    odd = tmp_path / "check.py"
+    odd.write_text(f"import sys\nfor line in sys.stdin:\n    print({said!r}, flush=True)\n")
+    monkeypatch.setattr(confirmed, "_program", lambda: odd)
+    assert confirmed.SecondChecker().verdict({}) is None
+
+
+def test_an_answer_that_was_not_waited_for_is_none_to_the_next_question(monkeypatch):
+    """Whoever interrupts a question, at whatever place, leaves no answer behind."""
+    decided = dp.verify(dp.laplace(scale=1), sensitivity=1, epsilon=1).certificate
+    other = dp.verify(dp.gaussian(sigma=1), sensitivity=1, epsilon=1, delta="1/2").certificate
+    checker = confirmed.SecondChecker()
+    assert checker.verdict(decided) == "PROVED"
+
+    class Interrupted:
+        def __init__(self, *_):
+            pass
+
+        def start(self):
+            checker._process.stdin.write(json.dumps(decided).encode() + b"\n")
+            checker._process.stdin.flush()
+            raise KeyboardInterrupt
+
+        def cancel(self):
+            pass
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(confirmed, "Timer", Interrupted)
+        checker.verdict(decided)
+    assert checker.verdict(other) is None
+    checker.end()
+
+
+def test_many_threads_may_ask_at_once():
+    answers = [dp.verify(dp.laplace(scale=b), sensitivity=1, epsilon=1) for b in (1, 2, "1/2")] * 4
+    with ThreadPoolExecutor(6) as pool:
+        assert all(ways[:2] == ("kernel", "second checker") for ways in pool.map(lambda answer: answer.confirmed, answers))
 
 
 def test_a_second_checker_that_hangs_or_is_not_there_confirms_nothing(monkeypatch, tmp_path):

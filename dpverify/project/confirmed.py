@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from threading import Timer
+from threading import Lock, Timer
 from typing import Any, Final
 
 from dpverify.project.formal import replayed
@@ -49,18 +49,22 @@ class SecondChecker:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._lock = Lock()
 
     def verdict(self, certificate: Mapping[str, Any]) -> str | None:
         """What it says of a certificate: PROVED, REFUTED or UNKNOWN; None where it refuses or has not decided, or is not there."""
         if not _program().is_file():
             return None
-        try:
-            answer = json.loads(self._asked(json.dumps(certificate).encode() + b"\n"))
-        except (OSError, ValueError):
-            self.end()
-            return None
-        verdict = answer["verdict"] if answer["kind"] == "decided" else None
-        return verdict if verdict is None else str(verdict)
+        with self._lock:
+            try:
+                answer = json.loads(self._asked(json.dumps(certificate).encode() + b"\n"))
+                return str(answer["verdict"]) if answer["kind"] == "decided" else None
+            except (OSError, ValueError, TypeError, LookupError):
+                self.end()
+                return None
+            except BaseException:  # an interruption: what comes of it now is no answer to the next question
+                self.end()
+                raise
 
     def _asked(self, line: bytes) -> bytes:
         if self._process is None or self._process.poll() is not None:

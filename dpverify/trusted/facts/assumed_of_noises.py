@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from dpverify.trusted.facts.assumed_of_moves import of_moves
 from dpverify.trusted.kernel import model
-from dpverify.trusted.kernel.assumptions import ATTAINED, MOVES, ONWARD, REAL, RECORDS, TURNED
+from dpverify.trusted.kernel.assumptions import ATTAINED, MOVES, ONWARD, REAL, TURNED
 from dpverify.trusted.kernel.bounds import Bound
 from dpverify.trusted.kernel.expr import ONE
 from dpverify.trusted.kernel.model import Mechanism, Part, on_integers
+
+RECORDS: Final = "a person has no more records than stated, with the stated fields, of which no value is outside its domain or not a number"
+ONE_EACH: Final = "every person has exactly one record, and who is replaced has one record before and after"
 
 
 def of_noise(part: Part, noise: model.Noise, bound: Bound, onward: bool) -> Iterator[str]:
     """onward: whether neighbours are several steps apart."""
     if part.sums is not None:
-        yield from (RECORDS,) * (bound.side == "upper")
+        if bound.side == "upper":
+            yield RECORDS
+            yield from (ONE_EACH,) * (part.sums.adjacency == "replace" and part.sums.rows == 1)
         return
     if part.query is not None:
         if bound.side == "lower":

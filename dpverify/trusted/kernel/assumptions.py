@@ -20,7 +20,6 @@ ATTAINED: Final = "some pair of inputs is exactly the sensitivity apart"
 TURNED: Final = "some pair of inputs is exactly the sensitivity apart, in the direction that is worst"
 ONWARD: Final = "neighbours of neighbours move the answer on in the same direction"
 EVERY: Final = "answers at every distance up to the stated sensitivity occur, in every direction"
-RECORDS: Final = "a person has no more records than stated, with the stated fields, of which no value is outside its domain or not a number"
 REAL: Final = "histograms are real-valued"
 
 SIDES: Final[tuple[Side, ...]] = ("upper", "lower")
