@@ -30,7 +30,7 @@ PATHS = {"tutorial": sorted((DOCS / "tutorial").glob("*.md"))} | {
 }
 """What a reader follows in one folder: the tutorial from its first page to its last, every other page by itself."""
 FENCE = re.compile(r'^```(?P<language>\w*)(?: title="(?P<title>[^"]+)")?\n(?P<body>.*?)^```$', re.MULTILINE | re.DOTALL)
-FILES = {"toml", "yaml", "ini", "json"}
+FILES = {"toml", "yaml", "ini", "json", "csv"}
 RUN = {"console", "pycon", "python"}
 SHOWN = {"sh", "text", "coq"}
 """Commands that install or need the network, which nothing here runs, what is no program's output, and theorems."""

@@ -84,8 +84,8 @@ def plain(value):
     return str(value) if type(value).__name__ == "Decimal" else value
 
 
-FOREIGN = ("use", "k_randomized_response")
-"""A declaration, and a domain that stands in the place of a number."""
+FOREIGN = ("use", "program", "program, in a table", "k_randomized_response")
+"""A declaration, programs, and a domain that stands in the place of a number."""
 SAME = [name for name in EXAMPLES if name not in FOREIGN and "parameters" not in EXAMPLES[name] and "norm = {" not in EXAMPLES[name]]
 
 

@@ -183,11 +183,11 @@ def test_what_the_search_chooses_agrees_with_one_spacing_and_is_close(rate, sigm
     assert evidence["doublings"][0]
     plain = {key: value for key, value in evidence.items() if key not in ("doublings", "apart")}
     few, many = (both_sums([(pair, count)], losses.read_grid(one)) for one in (evidence, plain))
-    assert few[0].masses.length() < many[0].masses.length() / 2
+    assert few[0].masses.length() < many[0].masses.length() * 3 / 4
     with precision(300):
         at = exact(rational(F(1, 100)).mid())
         while many[0].at(rational(at).mid()).upper() > delta:
-            at *= F(9, 8)
+            at *= F(65, 64)
         ball = rational(at).mid()
         (up, down), (above, below) = ([float(one.at(ball).mid()) for one in pair_of] for pair_of in (few, many))
     assert below <= up and down <= above

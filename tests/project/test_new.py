@@ -1,5 +1,6 @@
 """A new claim file says what it is, and verifies at once to the epsilon that theory gives."""
 
+import itertools
 import json
 import math
 from pathlib import Path
@@ -78,6 +79,27 @@ def summed_epsilon() -> float:
     return float(optimize.brentq(lambda epsilon: delta(epsilon) - 1e-6, 0.01, 2, xtol=1e-12))
 
 
+def votes_epsilon() -> float:
+    """At delta 1/100000, of who has the most votes with noise: the worst neighbour by numerical integration."""
+
+    def law(votes: tuple[int, ...]) -> list[float]:
+        def at(x: float, i: int) -> float:
+            return stats.norm.pdf(x) * math.prod(stats.norm.cdf(x + (votes[i] - other) / 40) for j, other in enumerate(votes) if j != i)
+
+        return [integrate.quad(at, -12, 12, args=(i,), epsabs=1e-15, epsrel=1e-13, limit=400)[0] for i in range(len(votes))]
+
+    here, worst = law((250, 230, 12)), 0.0
+    for a, b in itertools.permutations(range(3), 2):
+        there = law(tuple(v + (j == b) - (j == a) for j, v in enumerate((250, 230, 12))))
+        for first, second in ((here, there), (there, here)):
+
+            def delta(epsilon: float, first: list[float] = first, second: list[float] = second) -> float:
+                return sum(max(p - math.exp(epsilon) * q, 0) for p, q in zip(first, second, strict=True)) - 1e-5
+
+            worst = max(worst, float(optimize.brentq(delta, 0, 1, xtol=1e-13)) if delta(0) > 0 else 0)
+    return worst
+
+
 TIGHT = {
     "radial": 1 / 2, "translation": 1 / 2, "product": 1 / 2, "kernel": 1 / 2, "builtin": 1 / 2,  # Laplace of scale 2 at sensitivity 1
     "mixture": 8 * math.asinh(1 / (2 * math.sqrt(5))),  # multivariate t (theory#mixture-closed-form)
@@ -89,6 +111,7 @@ TIGHT = {
     "shuffle": shuffled_epsilon(),
     "noisy_keys": 1 / 2 + 2 * math.log1p(-1e-5),  # of the noise at the delta: a new key has less
     "correlated_noise": correlated_epsilon(),
+    "noisy_votes": votes_epsilon(),
     "sum": summed_epsilon(),
     "smooth_sensitivity": 2 * math.acosh(math.cosh(1 / 10) + (1 / 4) ** 2 * math.exp(-1 / 10) / 6) + 1 / 10,  # theory#smooth-power
     "space": math.log(6),  # the middle of three points: 3/4 for it, and 3/4 e^-epsilon for each of the others (theory#weighted-packing)

@@ -70,7 +70,7 @@ def test_one_step_is_looked_at_from_above_and_of_selections():
     with pytest.raises(Rejected, match="bounds several from above"):
         combination.infer(claim, {"side": "lower", **evidence}, ())
     noise = claimed(laplace(1) | {"sensitivity": 1}, 3)
-    with pytest.raises(Rejected, match="for selections alone"):
+    with pytest.raises(Rejected, match="for selections and shuffles alone"):
         combination.infer(noise, {"side": "upper", **evidence}, ())
 
 

@@ -280,19 +280,15 @@ NOISY_VOTES = Kind(
         brief="who has the most noisy votes on one database whose votes are stated: the privacy of PATE that depends on the data.",
         mechanism="""\
 kind = "noisy_votes"       # what is proved is of these votes alone: no guarantee, and private itself
-votes = [                  # a list for each answer: how many votes each candidate has
-  [250, 30, 12],
-  [140, 141, 11],
-]
+votes = [250, 230, 12]     # how many votes each candidate has; of several answers a list of such lists
 sigma = 40                 # the standard deviation of the Gaussian noise of each number of votes
 """,
         delta='delta = "1/100000"',
         sampler="""\
 def sample(data, size, rng):
-    \"""The candidates with the most noisy votes in the lists `data`, counted from 0; one row for each output.\"""
-    votes = np.asarray(data, dtype=float)
-    return (votes + rng.normal(0, 40, (size, *votes.shape))).argmax(axis=2)
+    \"""The candidate with the most noisy votes of the list `data`, counted from 0, for each output.\"""
+    return (np.asarray(data, dtype=float) + rng.normal(0, 40, (size, len(data)))).argmax(axis=1)
 """,
-        audit="pairs = [[[[250, 30, 12], [140, 141, 11]], [[249, 31, 12], [141, 140, 11]]]]    # the database, and a neighbour",
+        audit="pairs = [[[250, 230, 12], [249, 231, 12]]]    # the database, and a neighbour",
     ),
 )

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from dpverify.catalogue.kinds import fields
-from dpverify.catalogue.kinds.branches import in_order
 from dpverify.catalogue.kinds.kind import Kind, Sensitivity, Starter, Values, itself, law
 from dpverify.catalogue.kinds.selection import kept_within, moves_of
 from dpverify.catalogue.toml import Fault, Fields, show
@@ -156,6 +155,8 @@ def _stream(_: Kind, table: Fields, values: Values) -> Stream | None:
         return None
     once, fresh = (tuple(Drawn(name, noise) for name, noise in values[key].items()) for key in ("once", "fresh"))
     given = (values[key] for key in ("state", "limits", "step", "queries", "neighbours", "hull", "bounds", "whole_answers"))
+    from dpverify.catalogue.kinds.branches import in_order  # of few files
+
     return in_order(Stream(values["answers"], once, fresh, *given))
 
 
