@@ -207,10 +207,9 @@ class Derived(Source):
     def value(self, node: exp.Expression, column: str, want: str) -> Value:
         if column in self.names:
             return self.inside.value(self.names[column], want)
-        if self.star:
-            [whole] = self.inside.sources.values()
-            return whole.value(node, column, want)
-        raise Refused(node, f"the subquery has no column {column}. It has {', '.join(self.names)}")
+        if self.star and len(self.inside.sources) == 1:
+            return next(iter(self.inside.sources.values())).value(node, column, want)
+        raise Refused(node, f"the subquery is not known to have a column {column}. It has {', '.join(self.names) or 'none'}")
 
 
 class Cte(NamedTuple):

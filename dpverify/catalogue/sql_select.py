@@ -78,7 +78,10 @@ class Answer(NamedTuple):
 
 def answer(asked: Asked) -> Answer:
     """What a query answers. Raises SpecError listing all that has no place among sums over records."""
-    return _Reader(asked).answer()
+    try:
+        return _Reader(asked).answer()
+    except RecursionError as error:
+        raise SpecError("sql is nested too deeply, or has too long a sum. Write fewer brackets and fewer operands.") from error
 
 
 def _said(node: exp.Expression) -> set[str]:
@@ -163,7 +166,7 @@ class _Reader:
             return None
         asked = [one for one in statements if one is not None and not isinstance(one, exp.Semicolon)]
         if len(asked) != 1 or not isinstance(asked[0], exp.Select):
-            self.faults.append(f"{self.place_of_more()}sql is no single SELECT. Ask one query, without UNION.")
+            self.faults.append(f"{self.place_of_more()}sql is {'no single SELECT' if asked else 'empty'}. Ask one query, without UNION.")
             return None
         for name in asked[0].find_all(exp.Identifier):
             self.attempt(name, partial(self.one_name, name))

@@ -104,7 +104,8 @@ def few(node: object, pieces: Sequence[Any]) -> None:
     """Raises Refused where there are too many cases, or where their conditions are too long to be looked at."""
     if len(pieces) > MOST_PIECES:
         raise Refused(node, f"it has more than {MOST_PIECES} cases. Write it with fewer CASE and fewer columns that may be NULL")
-    if sum(len(text or "") for piece in pieces for text in ((piece,) if isinstance(piece, str) else piece[:1])) > MOST_WRITTEN:
+    written = (text for piece in pieces for text in ((piece,) if isinstance(piece, str) else piece) if isinstance(text, str))
+    if sum(map(len, written)) > MOST_WRITTEN:
         raise Refused(node, "its cases are too long to be looked at. Nest fewer conditions and CASE in each other")
 
 
@@ -121,7 +122,9 @@ def together(node: object, values: Sequence[Value], make: Callable[[Sequence[str
         cases = [(where, known) for where, known in cases if known is not None and where != FALSE]
         cases += [(where, None) for where in nulls]
         few(node, cases)
-    return Value(tuple(Piece(where, None if known is None else make(known)) for where, known in cases))
+    pieces = tuple(Piece(where, None if known is None else make(known)) for where, known in cases)
+    few(node, pieces)
+    return Value(pieces)
 
 
 def alternatives(node: object, branches: Iterable[tuple[str, Value]], otherwise: Value) -> Value:
