@@ -154,7 +154,7 @@ def held_against(engine, select, not_null, rows, adjacency, seed, tries):
     try:
         query = dp.query_sql(sql, rows_per_person=rows, record=HOLDS, keys={"d": ["a", "b"]}, not_null=not_null, dialect=engine.dialect)
     except SpecError as error:
-        assert "has more than 64 cases" in str(error)  # NULL in every place
+        assert "has more than 64 cases" in str(error) or "too long to be looked at" in str(error)  # NULL in every place
         return
     try:
         read_query(query)
@@ -426,11 +426,13 @@ def test_a_table_or_a_name_of_one_that_is_there_twice_is_refused(source):
         base.executemany("INSERT INTO p VALUES (?, ?, ?)", [(1, 1, 1), (2, 2, 2)])
         base.execute("INSERT INTO t VALUES (1, 2, 1)")
         assert "AS p" in source or base.execute(f"SELECT COUNT(*) FROM {source}").fetchone() == (1,)
-    with pytest.raises(SpecError, match="elsewhere in the query|joined twice"):
+    with pytest.raises(SpecError, match=r"elsewhere in the query|joined twice"):
         dp.query_sql(f"SELECT COUNT(*) FROM {source}", joins={"p": 1})
 
 
-@pytest.mark.parametrize("where", ["b = 'tru' AND b = 'tr'", "COALESCE(b, 'tr') = 'tru'", "CASE b WHEN 'no x' THEN b = 'ne' END", "b IN ('x', 'y')"])
+@pytest.mark.parametrize(
+    "where", ["b = 'tru' AND b = 'tr'", "COALESCE(b, 'tr') = 'tru'", "CASE b WHEN 'no x' THEN b = 'ne' END", "b IN ('x', 'y')"]
+)
 def test_a_column_that_is_held_against_two_texts_is_declared(where):
     """A truth, or an identifier that may be written in several ways, is equal to both."""
     sql = f"SELECT COUNT(*) FROM t WHERE {where}"
@@ -449,7 +451,9 @@ def test_the_same_value_twice_among_arguments_counts_once():
     assert dp.verify(dp.laplace(1, dimension=2), query=query, adjacency="add-remove", epsilon=4).verdict == "PROVED"
 
 
-@pytest.mark.parametrize(("order", "told"), [("g", False), ("1", False), ("q DESC", False), ("COUNT(*)", True), ("2", True), ("c", True), ("x", True)])
+@pytest.mark.parametrize(
+    ("order", "told"), [("g", False), ("1", False), ("q DESC", False), ("COUNT(*)", True), ("2", True), ("c", True), ("x", True)]
+)
 def test_groups_are_ordered_by_what_they_are_grouped_by_alone(order, told):
     sql = f"SELECT g, COUNT(*) AS c, g AS q FROM t GROUP BY g ORDER BY {order}"
     if told:
@@ -484,7 +488,7 @@ def test_truths_within_truths_are_bounded():
     deep = "f"
     for _ in range(14):
         deep = f"(g = ({deep}))"
-    with pytest.raises(SpecError, match="too long to be looked at|parts"):
+    with pytest.raises(SpecError, match=r"too long to be looked at|parts"):
         dp.query_sql(f"SELECT COUNT(*) FROM t WHERE {deep}", record={"f": "boolean", "g": "boolean"})
 
 

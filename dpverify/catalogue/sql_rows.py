@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -110,8 +110,8 @@ class Fields:
         self.of[table, column] = name
         said = self.declared(table, column)
         if want == BOOLEAN and said is None:
-            why = f"it is a truth here, and a number other than 0 and 1 would be one too. Say that it is none: record = {{ {column} = \"boolean\" }}"
-            raise Refused(node, why)
+            said_so = f'record = {{ {column} = "boolean" }}'
+            raise Refused(node, f"it is a truth here, and a number other than 0 and 1 would be one too. Say that it is none: {said_so}")
         kind = {"text": TEXT, "boolean": BOOLEAN, None: self.kinds.get(name, want)}.get(said, NUMBER)
         if want and kind != want:
             raise Refused(node, f"it is a {kind}, and a {want} is wanted here. Say in record what the column {column} holds")

@@ -265,7 +265,7 @@ class _Reader:
                 if not isinstance(projection, exp.Star) or _said(projection):
                     self.faults.append(self.placed_fault(projection, "some columns are left out or changed. Write * alone, or the columns"))
                 elif len(inside.expressions) > 1 or len(under.sources) > 1:
-                    why = "two columns of the subquery may have one name, and databases differ in which is read. Write the columns in place of *"
+                    why = "two columns of the subquery may have one name, and databases differ in which is read. Write them in place of *"
                     self.faults.append(self.placed_fault(inside, why))
                 continue
             if projection.find(exp.AggFunc):
@@ -331,7 +331,11 @@ class _Reader:
         """The left and the right column that ON makes equal. Raises Refused."""
         if isinstance(node, exp.EQ):
             for left, right in ((node.this, node.expression), (node.expression, node.this)):
-                if isinstance(left, exp.Column) and isinstance(right, exp.Column) and called(right.table) == alias != called(left.table) != "":
+                if (
+                    isinstance(left, exp.Column)
+                    and isinstance(right, exp.Column)
+                    and called(right.table) == alias != called(left.table) != ""
+                ):
                     return left, called(right.name)
         raise Refused(node, f"ON is no equality of a column before with one of {alias}. Name both with their tables, and filter in WHERE")
 
@@ -360,7 +364,8 @@ class _Reader:
                 same = isinstance(inside, exp.Column) and called(inside.name) == called(node.name)
                 if not same and (mentioned or self.asked.dialect == "sqlite" or not _columns(inside)):
                     raise Refused(
-                        node, "it may be a column and is the name of an expression, and engines differ in which is meant. Write the expression there"
+                        node,
+                        "it may be a column and is the name of an expression, and engines differ in which is meant. Write that",
                     )
                 found.append((called(node.name), inside))
             else:
@@ -445,7 +450,9 @@ class _Reader:
             else:
                 shown = aliases.get(called(node.name), node) if isinstance(node, exp.Column) and not node.table else node
             if not any(self.same(shown, key, scope) for _, key in keyed):
-                raise Refused(node, "the order of the rows would tell what is counted. Order by what rows are grouped by, or sort the noisy numbers")
+                raise Refused(
+                    node, "the order of the rows would tell what is counted. Order by what rows are grouped by, or sort the noisy numbers"
+                )
 
     def placed(self, aggregate: Aggregate, aggregates: list[Aggregate]) -> int:
         """The place of an aggregate among all; what is written twice is one."""

@@ -15,7 +15,7 @@ TRUE: Final = "0 >= 0"
 FALSE: Final = "0 > 0"
 NUMBER, TEXT, BOOLEAN = "number", "text", "boolean"
 MOST_PIECES: Final = 64
-MOST_WRITTEN: Final = 50_000
+MOST_WRITTEN: Final = 6_000
 
 
 class Refused(Exception):
