@@ -121,7 +121,16 @@ AGGREGATES = st.one_of(
     VALUES.map(lambda v: f"COUNT({v})"),
     conditions(LEAVES).map(lambda c: f"COUNT(*) FILTER (WHERE {c})"),
 )
-FROM = st.sampled_from(["t", "t AS s", "(SELECT x, y, d, who FROM t WHERE x <> 0) s", "(SELECT y AS x, x + 1 AS y, d FROM t) s"])
+FROM = st.sampled_from(
+    [
+        "t",
+        "t AS s",
+        "(SELECT x, y, d, who FROM t WHERE x <> 0) s",
+        "(SELECT y AS x, x + 1 AS y, d FROM t) s",
+        "(SELECT * FROM (SELECT x, y - 1 AS y, d, x + y AS u FROM t AS q) t WHERE u <> 1) q",
+        "(WITH q AS (SELECT y AS x, d, COALESCE(x, 2) AS y FROM t WHERE d <> 'b'), s AS (SELECT * FROM q) SELECT x, d, y FROM s WHERE y > 0) t",
+    ]
+)
 NOT_NULL = st.sampled_from([(), (), ("x",), ("x", "y", "d")])
 SELECTS = st.tuples(st.lists(AGGREGATES, min_size=1, max_size=2, unique=True), FROM, st.none() | conditions(VALUES), st.booleans())
 
@@ -370,6 +379,10 @@ def test_null_among_arguments_is_what_the_dialect_says():
         ("SELECT COUNT(*) FROM (SELECT DISTINCT ON (x) x FROM t)", "DISTINCT compares"),
         ("SELECT COUNT(*) FROM (SELECT COUNT(*) FILTER (WHERE x > 1) AS c FROM t)", "left out or changed|mixes rows"),
         ("SELECT SUM(" + "+".join(["x"] * 3000) + ") FROM t", "too long|nested too deeply"),
+        ("SELECT g, SUM(x) FROM t WHERE x BETWEEN 0 AND 1 GROUP BY +1", "line 1, column 58: \\+ stands before"),
+        ("SELECT SUM(x) FROM t WHERE x BETWEEN 0 AND 1 GROUP BY (1)", "differ in what rows are grouped by"),
+        ("SELECT SUM(x / 1e-400) FROM t WHERE x BETWEEN 0 AND 1", "for infinity or for 0"),
+        ("SELECT SUM(LEAST(GREATEST(x, 0), 1e400)) FROM t", "for infinity or for 0"),
         ("", "line 1, column 1: sql is empty"),
         ("SELECT COUNT(*) FROM t\n UNION SELECT 1", "line 2, column 2: .*no single SELECT"),
         ("SELECT COUNT(*) FROM t;\nSELECT 2", "line 2, column 1: .*no single SELECT"),

@@ -41,6 +41,7 @@ _OPPOSITE: Final[Mapping[type[exp.Expression], tuple[str, str]]] = {
 _REAL: Final = frozenset({exp.DataType.Type.DOUBLE})
 _NO_TEXT: Final = frozenset(["true", "false", "t", "f", "yes", "no", "y", "n", "on", "off", "nan", "inf", "infinity", "null"]) | {""}
 _WHOLE: Final = frozenset({exp.DataType.Type.INT, exp.DataType.Type.BIGINT, exp.DataType.Type.INT128})
+_GREATEST: Final = 1e300
 _PARTS: Final = frozenset({"this", "expression", "expressions"})
 _MORE_PARTS: Final[Mapping[type[exp.Expression], frozenset[str]]] = {
     exp.Column: frozenset({"table"}), exp.Literal: frozenset({"is_string"}), exp.If: frozenset({"true", "false"}),
@@ -269,7 +270,7 @@ class Scope:
             source, name = self.source(node)
             return source.value(node, name, want)
         if isinstance(node, exp.Literal):
-            return one(self.fields.text(node.this), TEXT) if node.is_string else one(node.this)
+            return one(self.fields.text(node.this), TEXT) if node.is_string else one(self._number(node))
         if isinstance(node, exp.Null):
             return one(None)
         if isinstance(node, exp.Boolean):
@@ -289,6 +290,16 @@ class Scope:
             few(node, found.pieces)
             return found
         return together(node, [self.value(part, NUMBER) for part in made[0]], made[1])
+
+    def _number(self, node: exp.Literal) -> str:
+        """A number as it is written. Raises Refused."""
+        try:
+            found = abs(float(node.this))
+        except ValueError:
+            raise Refused(node, "it is no number as they are read here") from None
+        if found > _GREATEST or (found < 1 / _GREATEST and re.search("[1-9]", re.split("[eE]", node.this)[0])):
+            raise Refused(node, "databases take a number as great or as small as this for infinity or for 0")
+        return str(node.this)
 
     def _computed(self, node: exp.Expression) -> tuple[list[exp.Expression], Callable[..., str]] | None:
         """The operands of arithmetic, and what is made of them; None for what is none."""
@@ -310,7 +321,8 @@ class Scope:
             raise Refused(node, "a quotient is known where it is by a number other than 0")
         if node.args.get("typed") and not re.search(r"[.eE]", divisor.this):
             raise Refused(node, f"integers are divided without their rest here. Write {divisor.this}.0 for a number with a fraction")
-        return together(node, [self.value(node.this, NUMBER)], lambda v: f"({v[0]}/({sign}{divisor.this}))")
+        below = self._number(divisor)
+        return together(node, [self.value(node.this, NUMBER)], lambda v: f"({v[0]}/({sign}{below}))")
 
     def _chosen(self, node: exp.Expression, want: str) -> Value:
         """A value by cases."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Final, NamedTuple
@@ -168,9 +168,18 @@ class _Reader:
         if len(asked) != 1 or not isinstance(asked[0], exp.Select):
             self.faults.append(f"{self.place_of_more()}sql is {'no single SELECT' if asked else 'empty'}. Ask one query, without UNION.")
             return None
+        self.signs()
         for name in asked[0].find_all(exp.Identifier):
             self.attempt(name, partial(self.one_name, name))
         return asked[0]
+
+    def signs(self) -> None:
+        """Refuse + before a single number, which is the place of a column to some databases alone; the parser drops it."""
+        kinds = (TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.COMMA)
+        tokens = sqlglot.tokenize(self.asked.text, read=self.asked.dialect)
+        for before, sign in pairwise(tokens):
+            if before.token_type in kinds and sign.token_type == TokenType.PLUS:
+                self.faults.append(f"{self.place(sign.start)}+ stands before what is no sum. Leave it out.")
 
     def place_of_more(self) -> str:
         """Where what is no single SELECT shows that."""
@@ -368,6 +377,8 @@ class _Reader:
                         "it may be a column and is the name of an expression, and engines differ in which is meant. Write that",
                     )
                 found.append((called(node.name), inside))
+            elif not _columns(node):
+                raise Refused(node, "databases differ in what rows are grouped by here. Name a column, or its place among what is selected")
             else:
                 found.append((called(node.alias_or_name) or node.sql(dialect=self.asked.dialect).lower(), node))
         return found
@@ -436,7 +447,7 @@ class _Reader:
     def same(self, node: exp.Expression, key: exp.Expression, scope: Scope) -> bool:
         """Whether what is shown is what rows are grouped by. Raises Refused."""
         if not isinstance(node, exp.Column) or not isinstance(key, exp.Column) or isinstance(node.this, exp.Star):
-            return node == key
+            return bool(node == key)
         (source, name), (other, wanted) = scope.source(node), scope.source(key)
         return source is other and name == wanted
 
