@@ -64,6 +64,10 @@ def _faults(table: Mapping[str, Any]) -> Iterator[str]:
         yield f"sql is no text of at most {MOST_CHARACTERS} characters."
     if not _whole(table.get("rows", 1)):
         yield "rows is no integer of at least 1: how many rows a person has at most in the table that FROM names first."
+    for key in ("record", "keys", "joins"):
+        held = [name.lower() for name in table[key]] if _names(table.get(key)) else []
+        if twice := [name for name in held if held.count(name) > 1]:
+            yield f"{key} has {twice[0]} twice, in small letters and in capitals, and to SQL they are one name. Keep one."
     named = table.get("record", {})
     if not _names(named):
         yield 'record is no table of columns with what they hold. Write record = { pay = "real", age = "integer >= 0", dept = "text" }.'

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlglot import exp
 
@@ -24,6 +24,7 @@ from dpverify.catalogue.sql_values import (
     compared,
     either,
     extreme,
+    few,
     kind_of,
     no,
     one,
@@ -31,6 +32,8 @@ from dpverify.catalogue.sql_values import (
 )
 from dpverify.trusted.kernel.expr import FUNCTIONS
 
+MOST_READ: Final = 20_000
+"""How many parts of a query are looked at, those within others once for each reading."""
 CLIP: Final = "Write LEAST and GREATEST for what clips, CASE, COALESCE, + - * and comparisons for the rest"
 _OPPOSITE: Final[Mapping[type[exp.Expression], tuple[str, str]]] = {
     exp.GTE: (">=", "<"), exp.GT: (">", "<="), exp.LTE: ("<=", ">"), exp.LT: ("<", ">="), exp.EQ: ("==", "!="), exp.NEQ: ("!=", "=="),
@@ -38,11 +41,26 @@ _OPPOSITE: Final[Mapping[type[exp.Expression], tuple[str, str]]] = {
 _REAL: Final = frozenset({exp.DataType.Type.DOUBLE})
 _NO_TEXT: Final = frozenset(["true", "false", "t", "f", "yes", "no", "y", "n", "on", "off", "nan", "inf", "infinity", "null"]) | {""}
 _WHOLE: Final = frozenset({exp.DataType.Type.INT, exp.DataType.Type.BIGINT, exp.DataType.Type.INT128})
+_GREATEST: Final = 1e300
+_PARTS: Final = frozenset({"this", "expression", "expressions"})
+_MORE_PARTS: Final[Mapping[type[exp.Expression], frozenset[str]]] = {
+    exp.Column: frozenset({"table"}), exp.Literal: frozenset({"is_string"}), exp.If: frozenset({"true", "false"}),
+    exp.Case: frozenset({"ifs", "default"}), exp.Cast: frozenset({"to"}), exp.Greatest: frozenset({"ignore_nulls"}),
+    exp.Least: frozenset({"ignore_nulls"}), exp.Div: frozenset({"typed", "safe"}), exp.Between: frozenset({"low", "high"}),
+    exp.Is: frozenset({"negate"}),
+}  # fmt: skip
 
 
 def called(name: str) -> str:
-    """A name as SQL knows it: unquoted ones in any case."""
+    """A name as SQL knows it: in any case."""
     return name.lower()
+
+
+def plainly_said(node: exp.Expression) -> None:
+    """Raises Refused where a part says more than is looked at here."""
+    known = _PARTS | _MORE_PARTS.get(type(node), frozenset())
+    if other := [key for key, value in node.args.items() if value and key not in known]:
+        raise Refused(node, f"{other[0].strip('_').upper()} in it is not known here. {CLIP}")
 
 
 class Fields:
@@ -53,6 +71,15 @@ class Fields:
         self.kinds, self.domains = dict[str, str](), dict[str, str]()
         self.of, self.nulls = dict[tuple[str, str], str](), dict[str, str]()
         self.texts = dict[str, int]()
+        self.compared, self.listed = dict[str, set[str]](), dict[str, set[str]]()
+        self.read = 0
+
+    def reading(self, node: exp.Expression) -> None:
+        """Raises Refused where too much is looked at, and where a part says more than is looked at."""
+        self.read += 1
+        if self.read > MOST_READ:
+            raise Refused(node, f"the query has more than {MOST_READ} parts, those of comparisons within comparisons counted twice")
+        plainly_said(node)
 
     def declared(self, table: str, column: str) -> str | None:
         """What the record says of a column."""
@@ -83,6 +110,9 @@ class Fields:
         name = self.of.get((table, column)) or self.free(column)
         self.of[table, column] = name
         said = self.declared(table, column)
+        if want == BOOLEAN and said is None:
+            said_so = f'record = {{ {column} = "boolean" }}'
+            raise Refused(node, f"it is a truth here, and a number other than 0 and 1 would be one too. Say that it is none: {said_so}")
         kind = {"text": TEXT, "boolean": BOOLEAN, None: self.kinds.get(name, want)}.get(said, NUMBER)
         if want and kind != want:
             raise Refused(node, f"it is a {kind}, and a {want} is wanted here. Say in record what the column {column} holds")
@@ -99,13 +129,35 @@ class Fields:
         """The number that stands for a text; 0 stands for every text that is not named."""
         return str(self.texts.setdefault(value, len(self.texts) + 1))
 
+    def unsaid(self, value: Value) -> list[str]:
+        """The columns that a value may be, of which nothing is said."""
+        held = {piece.value for piece in value.pieces}
+        return [column for (table, column), name in self.of.items() if name in held and self.declared(table, column) is None]
+
+    def named(self, values: Sequence[Value], noted: dict[str, set[str]]) -> None:
+        """Note which columns meet which texts."""
+        known = {piece.value for value in values for piece in value.pieces if piece.value is not None}
+        texts = {text for text in known if text.isdecimal()}
+        for name in known - texts:
+            noted.setdefault(name, set()).update(texts)
+
     def unsaid_texts(self) -> tuple[str, ...]:
-        """Columns that are taken for texts unsaid, where a text that is named may be a number, a date or a truth to the database."""
-        doubtful = any(re.search(r"\d", text) or text.strip().lower() in _NO_TEXT for text in self.texts)
-        unsaid = (
-            column for (table, column), name in self.of.items() if self.kinds.get(name) == TEXT and self.declared(table, column) is None
+        """Columns that are taken for texts unsaid, where a text that is named may be a number, a date or a truth to the database, or
+        where two are: what is no text to the database may be equal to both."""
+        written = {str(number): text for text, number in self.texts.items()}
+
+        def doubtful(name: str) -> bool:
+            compared, listed = self.compared.get(name, set()), self.listed.get(name, set())
+            several = bool(compared) and len(compared | listed) > 1
+            return several or any(
+                re.search(r"\d", written[one]) or written[one].strip().lower() in _NO_TEXT for one in compared | listed if one in written
+            )
+
+        return tuple(
+            column
+            for (table, column), name in self.of.items()
+            if self.kinds.get(name) == TEXT and self.declared(table, column) is None and doubtful(name)
         )
-        return tuple(unsaid) if doubtful else ()
 
     def all(self) -> dict[str, str]:
         """Every field with its domain."""
@@ -156,16 +208,24 @@ class Derived(Source):
     def value(self, node: exp.Expression, column: str, want: str) -> Value:
         if column in self.names:
             return self.inside.value(self.names[column], want)
-        if self.star:
-            return self.inside.value(exp.column(column), want)
-        raise Refused(node, f"the subquery has no column {column}. It has {', '.join(self.names)}")
+        if self.star and len(self.inside.sources) == 1:
+            return next(iter(self.inside.sources.values())).value(node, column, want)
+        raise Refused(node, f"the subquery is not known to have a column {column}. It has {', '.join(self.names) or 'none'}")
+
+
+class Cte(NamedTuple):
+    """A subquery of WITH, and those that it may read: the ones before it."""
+
+    select: exp.Expression
+    before: Mapping[str, Cte]
 
 
 class Scope:
     """The sources that names in one SELECT are looked up in."""
 
-    def __init__(self, fields: Fields) -> None:
+    def __init__(self, fields: Fields, ctes: Mapping[str, Cte] | None = None) -> None:
         self.fields, self.sources, self.merged = fields, dict[str, Source](), dict[str, Source]()
+        self.ctes: Mapping[str, Cte] = ctes or {}
         self.aliases = set[str]()
 
     def source(self, node: exp.Column) -> tuple[Source, str]:
@@ -173,6 +233,8 @@ class Scope:
         name = called(node.name)
         if isinstance(node.this, exp.Star):
             raise Refused(node, "all columns at once are counted by COUNT(*)")
+        if name in self.sources and not node.table and self.fields.declared("", name) is None:
+            raise Refused(node, f"it is the name of a table, and may be its whole row. If it is a column, say in record what {name} holds")
         if name in self.aliases and not node.table and self.fields.declared("", name) is None:
             raise Refused(
                 node,
@@ -201,13 +263,14 @@ class Scope:
         return found
 
     def _value(self, node: exp.Expression, want: str) -> Value:
-        if isinstance(node, exp.Paren | exp.Alias):
+        self.fields.reading(node)
+        if isinstance(node, exp.Paren):
             return self.value(node.this, want)
         if isinstance(node, exp.Column):
             source, name = self.source(node)
             return source.value(node, name, want)
         if isinstance(node, exp.Literal):
-            return one(self.fields.text(node.this), TEXT) if node.is_string else one(node.this)
+            return one(self.fields.text(node.this), TEXT) if node.is_string else one(self._number(node))
         if isinstance(node, exp.Null):
             return one(None)
         if isinstance(node, exp.Boolean):
@@ -223,8 +286,20 @@ class Scope:
             return self._quotient(node)
         made = self._computed(node)
         if made is None:
-            return self.truth(node).value()
+            found = self.truth(node).value()
+            few(node, found.pieces)
+            return found
         return together(node, [self.value(part, NUMBER) for part in made[0]], made[1])
+
+    def _number(self, node: exp.Literal) -> str:
+        """A number as it is written. Raises Refused."""
+        try:
+            found = abs(float(node.this))
+        except ValueError:
+            raise Refused(node, "it is no number as they are read here") from None
+        if found > _GREATEST or (found < 1 / _GREATEST and re.search("[1-9]", re.split("[eE]", node.this)[0])):
+            raise Refused(node, "databases take a number as great or as small as this for infinity or for 0")
+        return str(node.this)
 
     def _computed(self, node: exp.Expression) -> tuple[list[exp.Expression], Callable[..., str]] | None:
         """The operands of arithmetic, and what is made of them; None for what is none."""
@@ -246,7 +321,8 @@ class Scope:
             raise Refused(node, "a quotient is known where it is by a number other than 0")
         if node.args.get("typed") and not re.search(r"[.eE]", divisor.this):
             raise Refused(node, f"integers are divided without their rest here. Write {divisor.this}.0 for a number with a fraction")
-        return together(node, [self.value(node.this, NUMBER)], lambda v: f"({v[0]}/({sign}{divisor.this}))")
+        below = self._number(divisor)
+        return together(node, [self.value(node.this, NUMBER)], lambda v: f"({v[0]}/({sign}{below}))")
 
     def _chosen(self, node: exp.Expression, want: str) -> Value:
         """A value by cases."""
@@ -271,8 +347,8 @@ class Scope:
         to, inside = node.to.this, self.value(node.this)
         if isinstance(node, exp.TryCast):
             raise Refused(node, "TRY_CAST gives NULL for what it cannot read. Use columns of the type that they have")
-        if not inside.kind and isinstance(node.this, exp.Column):
-            inside = self.value(node.this, NUMBER)
+        if to in _REAL and (unsaid := self.fields.unsaid(inside)):
+            raise Refused(node, f"a cast may read texts as numbers. Say in record what {unsaid[0]} holds")
         if to in _REAL and inside.kind in (NUMBER, ""):
             return inside
         if to in _WHOLE and (inside.kind == BOOLEAN or self._whole(node.this)):
@@ -295,6 +371,7 @@ class Scope:
 
     def truth(self, node: exp.Expression) -> Truth:
         """A condition. Raises Refused."""
+        self.fields.reading(node)
         if isinstance(node, exp.Paren):
             return self.truth(node.this)
         if isinstance(node, exp.Not):
@@ -326,11 +403,11 @@ class Scope:
     def _is(self, node: exp.Is) -> Truth:
         if isinstance(node.expression, exp.Null):
             value = self.value(node.this)
-            return Truth(value.unknown(), value.known())
+            return Truth(value.known(), value.unknown()) if node.args.get("negate") else Truth(value.unknown(), value.known())
         if isinstance(node.expression, exp.Boolean):
             inside = self.truth(node.this)
             true = inside.true if node.expression.this else inside.false
-            return Truth(true, no(true))
+            return Truth(no(true), true) if node.args.get("negate") else Truth(true, no(true))
         raise Refused(node, "IS stands before NULL, TRUE or FALSE")
 
     def _equal(self, node: exp.Expression, left: exp.Expression, right: exp.Expression) -> Truth:
@@ -345,4 +422,5 @@ class Scope:
                 raise Refused(node, "texts are compared by = and <> alone")
             if not any(isinstance(side.unnest(), exp.Literal) for side in (left, right)):
                 raise Refused(node, "two texts of the data are compared. Compare a text with one that is written out")
+            self.fields.named((first, second), self.fields.compared)
         return compared(node, first, second, relation, opposite)

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from math import prod
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Final, NamedTuple
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.tokens import TokenType
 
 from dpverify.catalogue.sql_asked import Asked
-from dpverify.catalogue.sql_rows import Derived, Fields, Scope, Table, called
+from dpverify.catalogue.sql_rows import Cte, Derived, Fields, Scope, Table, called
 from dpverify.catalogue.sql_values import BOOLEAN, FALSE, NUMBER, TEXT, TRUE, Refused, Value, both, compared, one
 from dpverify.catalogue.values import read_value_or_domain
 from dpverify.errors import SpecError
 from dpverify.trusted.kernel.model import Domain
 
 _MOST_KEYS: Final = 400
+_MOST_BYTES: Final = 63
+_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _PLAIN: Final = (exp.Paren, exp.Alias, exp.Binary, exp.Unary, exp.Literal, exp.Cast, exp.Coalesce, exp.Round, exp.Nullif, exp.Null)
 """What may be computed of the numbers once they are released."""
 _ELSEWHERE: Final[Mapping[str, str]] = {
@@ -74,7 +78,10 @@ class Answer(NamedTuple):
 
 def answer(asked: Asked) -> Answer:
     """What a query answers. Raises SpecError listing all that has no place among sums over records."""
-    return _Reader(asked).answer()
+    try:
+        return _Reader(asked).answer()
+    except RecursionError as error:
+        raise SpecError("sql is nested too deeply, or has too long a sum. Write fewer brackets and fewer operands.") from error
 
 
 def _said(node: exp.Expression) -> set[str]:
@@ -95,7 +102,8 @@ class _Reader:
     def __init__(self, asked: Asked) -> None:
         self.asked, self.faults = asked, list[str]()
         self.fields = Fields(asked.record, asked.not_null | ({asked.person} if asked.person else set()))
-        self.subqueries, self.ctes = dict[str, exp.Expression](), set[str]()
+        self.ctes, self.aliases = dict[str, exp.Expression](), set[str]()
+        self.used = set[str]()
         self.rows, self.missing = asked.rows, list[str]()
         self.joined = set[str]()
         self.base = ""
@@ -113,6 +121,7 @@ class _Reader:
             found = dict[str, tuple[Aggregate, ...]]()
             for projection in select.expressions:
                 self.attempt(projection, partial(self.projected, projection, scope, keyed, found))
+            self.attempt(select, partial(self.ordered, select, scope, keyed))
             for parts in found.values():
                 places = tuple(self.placed(part, aggregates) for part in parts)
                 averages += [(places[0], places[1])] if len(places) == 2 else []
@@ -138,10 +147,13 @@ class _Reader:
         starts = [part.meta["start"] for part in node.walk() if "start" in part.meta]
         place = ""
         if starts:
-            before = self.asked.text[: min(starts)]
-            place = f"line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))}: "
+            place = self.place(min(starts))
         text = node.sql(dialect=self.asked.dialect)
         return f"{place}{text if len(text) <= 80 else text[:77] + '...'}: {why}."
+
+    def place(self, start: int) -> str:
+        before = self.asked.text[:start]
+        return f"line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))}: "
 
     def parsed(self) -> exp.Select | None:
         try:
@@ -152,10 +164,39 @@ class _Reader:
         except (SqlglotError, RecursionError) as error:
             self.faults.append(f"sql cannot be read: {str(error)[:80] or 'brackets are nested too deeply'}. Write one SELECT.")
             return None
-        if len(statements) != 1 or not isinstance(statements[0], exp.Select):
-            self.faults.append("sql is no single SELECT. Ask one query, without UNION.")
+        asked = [one for one in statements if one is not None and not isinstance(one, exp.Semicolon)]
+        if len(asked) != 1 or not isinstance(asked[0], exp.Select):
+            self.faults.append(f"{self.place_of_more()}sql is {'no single SELECT' if asked else 'empty'}. Ask one query, without UNION.")
             return None
-        return statements[0]
+        self.signs()
+        for name in asked[0].find_all(exp.Identifier):
+            self.attempt(name, partial(self.one_name, name))
+        return asked[0]
+
+    def signs(self) -> None:
+        """Refuse + before a single number, which is the place of a column to some databases alone; the parser drops it."""
+        kinds = (TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.COMMA)
+        tokens = sqlglot.tokenize(self.asked.text, read=self.asked.dialect)
+        for before, sign in pairwise(tokens):
+            if before.token_type in kinds and sign.token_type == TokenType.PLUS:
+                self.faults.append(f"{self.place(sign.start)}+ stands before what is no sum. Leave it out.")
+
+    def place_of_more(self) -> str:
+        """Where what is no single SELECT shows that."""
+        tokens = sqlglot.tokenize(self.asked.text, read=self.asked.dialect)
+        ends = [k for k, token in enumerate(tokens[:-1]) if token.token_type == TokenType.SEMICOLON]
+        sets = [k for k, token in enumerate(tokens) if token.token_type in (TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT)]
+        place = sets[0] if sets else ends[0] + 1 if ends else 0
+        return self.place(tokens[place].start if tokens else 0)
+
+    def one_name(self, node: exp.Identifier) -> None:
+        """Refuse a name that databases may read as another than is read here. Raises Refused."""
+        if node.name.lower() != node.name.translate(_LOWER):
+            raise Refused(node, "databases differ in what is the small letter of one of its letters. Write it small")
+        if self.asked.dialect == "postgres" and node.args.get("quoted") and node.name != node.name.lower():
+            raise Refused(node, "a quoted name keeps its capitals, and is another than the small one. Name it small, in a view")
+        if self.asked.dialect == "postgres" and len(node.name.encode()) > _MOST_BYTES:
+            raise Refused(node, f"a name is cut after {_MOST_BYTES} bytes. Give it a shorter one")
 
     # -- where rows come from ---------------------------------------------------------------------------------------------
 
@@ -172,8 +213,11 @@ class _Reader:
                 self.faults.append(self.placed_fault(with_, "a recursive query makes rows without bound"))
             if cte.args["alias"].args.get("columns"):
                 self.faults.append(self.placed_fault(cte.this, "its columns get other names. Name them in the subquery"))
-            self.subqueries[called(cte.alias)] = cte.this
-            self.ctes.add(called(cte.alias))
+            name = called(cte.alias)
+            if name in self.ctes:
+                self.faults.append(self.placed_fault(cte.args["alias"], "two subqueries of WITH have this name. Give one another"))
+            self.ctes[name] = cte.args["alias"]
+            scope.ctes = {**scope.ctes, name: Cte(cte.this, scope.ctes)}
         scope.aliases |= {name for name, inside in _named(select) if not inside.find(exp.AggFunc) and name not in _columns(inside)}
         source = select.args.get("from_")
         if source is None:
@@ -191,40 +235,65 @@ class _Reader:
         alias = called(node.alias_or_name)
         if node.args.get("alias") is not None and node.args["alias"].args.get("columns"):
             raise Refused(node, "its columns get other names. Name them in the subquery")
-        if isinstance(node, exp.Table) and called(node.name) in self.subqueries and not node.db:
-            inside: exp.Expression = self.subqueries.pop(called(node.name))
+        visible = scope.ctes
+        if isinstance(node, exp.Table) and called(node.name) in visible and not node.db and _said(node) <= _OF_A_TABLE:
+            self.used.add(called(node.name))
+            inside, visible = visible[called(node.name)]
         elif isinstance(node, exp.Subquery) and _said(node) <= _OF_A_TABLE:
             inside = node.this
         elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier) and _said(node) <= _OF_A_TABLE:
             if self.base:
                 raise Refused(node, "two tables hold rows of the person. Join others with JOIN ... ON")
             self.base = called(node.name)
+            self.table(node, alias)
             scope.sources[alias] = Table(alias, self.fields)
             return TRUE
         else:
             raise Refused(node, "FROM is no table and no subquery. Read from one table, or from SELECT with columns and WHERE")
         if not isinstance(inside, exp.Select):
             raise Refused(node, "this subquery is no single SELECT, of columns and WHERE")
-        under = Scope(self.fields)
+        under = Scope(self.fields, visible)
         where = self.selected(inside, under, inner=True)
-        names, star = dict[str, exp.Expression](), False
+        scope.sources[alias] = Derived(self.columns(inside, under), under, isinstance(inside.expressions[0], exp.Star))
+        return where
+
+    def table(self, node: exp.Expression, alias: str) -> None:
+        """Note a table that is read. Raises Refused."""
+        if called(node.name) in self.ctes:
+            raise Refused(node, "a subquery of WITH has this name too, and databases differ in which is read. Give the subquery another")
+        if alias in self.aliases:
+            raise Refused(node, f"another table is called {alias} elsewhere in the query. Give one another name: {node.name} AS another")
+        self.aliases.add(alias)
+
+    def columns(self, inside: exp.Select, under: Scope) -> dict[str, exp.Expression]:
+        """The columns of a subquery that it names. Each is read, also where nothing else reads it: it may make several rows of one."""
+        names = dict[str, exp.Expression]()
         for projection in inside.expressions:
-            if projection.find(exp.Star) and (not isinstance(projection, exp.Star) or _said(projection)):
-                self.faults.append(self.placed_fault(projection, "some columns are left out or changed. Write * alone, or the columns"))
-            star = star or isinstance(projection, exp.Star)
+            plain = projection.unalias()
+            if projection.find(exp.Star):
+                if not isinstance(projection, exp.Star) or _said(projection):
+                    self.faults.append(self.placed_fault(projection, "some columns are left out or changed. Write * alone, or the columns"))
+                elif len(inside.expressions) > 1 or len(under.sources) > 1:
+                    why = "two columns of the subquery may have one name, and databases differ in which is read. Write them in place of *"
+                    self.faults.append(self.placed_fault(inside, why))
+                continue
             if projection.find(exp.AggFunc):
                 self.faults.append(self.placed_fault(projection, "a subquery with aggregates mixes rows. Aggregate outside"))
-            if not isinstance(projection, exp.Star):
-                names[called(projection.alias_or_name)] = projection
-        scope.sources[alias] = Derived(names, under, star)
-        return where
+                continue
+            name = called(projection.alias_or_name)
+            if name in names:
+                why = f"the subquery has two columns {name}, and databases differ in which is read. Give one another name"
+                self.faults.append(self.placed_fault(projection, why))
+            names[name] = plain
+            self.attempt(projection, partial(under.value, plain))
+        return names
 
     def join(self, join: exp.Join, scope: Scope) -> None:
         """Put a table that is joined into a scope. Raises Refused."""
         table, side, kind = join.this, join.side.upper(), join.kind.upper()
         if (
             not isinstance(table, exp.Table)
-            or called(table.name) in self.ctes
+            or called(table.name) in scope.ctes
             or not isinstance(table.this, exp.Identifier)
             or _said(table) - _OF_A_TABLE
         ):
@@ -234,6 +303,9 @@ class _Reader:
         name, alias = called(table.name), called(table.alias_or_name)
         if name == self.base or alias in scope.sources:
             raise Refused(join, "a table is joined with itself, and one person may change both sides")
+        self.table(table, alias)
+        if name in self.joined:
+            raise Refused(join, f"{name} is joined twice, and its rows are the same both times. Join it once")
         most = self.asked.joins.get(name)
         if most is None:
             raise Refused(
@@ -268,7 +340,11 @@ class _Reader:
         """The left and the right column that ON makes equal. Raises Refused."""
         if isinstance(node, exp.EQ):
             for left, right in ((node.this, node.expression), (node.expression, node.this)):
-                if isinstance(left, exp.Column) and isinstance(right, exp.Column) and called(right.table) == alias != called(left.table):
+                if (
+                    isinstance(left, exp.Column)
+                    and isinstance(right, exp.Column)
+                    and called(right.table) == alias != called(left.table) != ""
+                ):
                     return left, called(right.name)
         raise Refused(node, f"ON is no equality of a column before with one of {alias}. Name both with their tables, and filter in WHERE")
 
@@ -293,11 +369,16 @@ class _Reader:
                 found.append((called(chosen.alias_or_name), chosen.unalias()))
             elif isinstance(node, exp.Column) and not node.table and called(node.name) in aliases:
                 inside = aliases[called(node.name)]
-                if called(inside.name) != called(node.name) and called(node.name) in self.fields.record:
+                mentioned = called(node.name) in self.fields.record or any(called(node.name) in _columns(one) for one in select.expressions)
+                same = isinstance(inside, exp.Column) and called(inside.name) == called(node.name)
+                if not same and (mentioned or self.asked.dialect == "sqlite" or not _columns(inside)):
                     raise Refused(
-                        node, "it is a column and the name of an expression, and engines differ in which is meant. Give one another name"
+                        node,
+                        "it may be a column and is the name of an expression, and engines differ in which is meant. Write that",
                     )
                 found.append((called(node.name), inside))
+            elif not _columns(node):
+                raise Refused(node, "databases differ in what rows are grouped by here. Name a column, or its place among what is selected")
             else:
                 found.append((called(node.alias_or_name) or node.sql(dialect=self.asked.dialect).lower(), node))
         return found
@@ -314,6 +395,8 @@ class _Reader:
                 raise Refused(node, f"{why}. {listed}, or release those whose noisy counts are above a threshold: {found}")
             kind = TEXT if any(isinstance(key, str) for key in keys) else BOOLEAN if any(isinstance(key, bool) for key in keys) else NUMBER
             value = scope.value(node, kind)
+            if kind == TEXT:
+                self.fields.named((value, *(one(self.fields.text(key), TEXT) for key in keys)), self.fields.listed)
             choices.append(
                 [Group(f"{name} = {key!r}" if isinstance(key, str) else f"{name} = {key}", self.is_key(node, value, key)) for key in keys]
             )
@@ -346,7 +429,7 @@ class _Reader:
     ) -> None:
         """Note the aggregates that a column of the answer is made of. Raises Refused."""
         plain = node.unalias()
-        if any(plain == key or (isinstance(plain, exp.Column) and called(plain.name) == name) for name, key in keyed):
+        if any(self.same(plain, key, scope) for _, key in keyed):
             return
         if isinstance(plain, exp.Filter | exp.AggFunc):
             found.setdefault(plain.sql(dialect=self.asked.dialect), self.aggregate(plain, scope))
@@ -360,6 +443,27 @@ class _Reader:
         for part in plain.iter_expressions():
             if not isinstance(part, exp.DataType):
                 self.projected(part, scope, keyed, found)
+
+    def same(self, node: exp.Expression, key: exp.Expression, scope: Scope) -> bool:
+        """Whether what is shown is what rows are grouped by. Raises Refused."""
+        if not isinstance(node, exp.Column) or not isinstance(key, exp.Column) or isinstance(node.this, exp.Star):
+            return bool(node == key)
+        (source, name), (other, wanted) = scope.source(node), scope.source(key)
+        return source is other and name == wanted
+
+    def ordered(self, select: exp.Select, scope: Scope, keyed: Sequence[tuple[str, exp.Expression]]) -> None:
+        """Refuse an order of the groups that the data tell. Raises Refused."""
+        aliases, order = dict(_named(select)), select.args.get("order")
+        for part in order.expressions if order is not None else ():
+            node = part.this if isinstance(part, exp.Ordered) else part
+            if isinstance(node, exp.Literal) and node.this.isdigit() and 1 <= int(node.this) <= len(select.expressions):
+                shown = select.expressions[int(node.this) - 1].unalias()
+            else:
+                shown = aliases.get(called(node.name), node) if isinstance(node, exp.Column) and not node.table else node
+            if not any(self.same(shown, key, scope) for _, key in keyed):
+                raise Refused(
+                    node, "the order of the rows would tell what is counted. Order by what rows are grouped by, or sort the noisy numbers"
+                )
 
     def placed(self, aggregate: Aggregate, aggregates: list[Aggregate]) -> int:
         """The place of an aggregate among all; what is written twice is one."""
@@ -419,6 +523,8 @@ class _Reader:
 
     def remaining(self, aggregates: Sequence[Aggregate], groups: Sequence[Group]) -> None:
         """What can be seen at the end alone: of distinct values, and of what is said and never used."""
+        for name in self.ctes.keys() - self.used:
+            self.faults.append(self.placed_fault(self.ctes[name], "nothing reads this subquery of WITH. Leave it out"))
         for node, table, column in self.distinct:
             domain = self.fields.declared(table, column)
             bounds = read_value_or_domain(domain) if domain not in (None, "text", "boolean") else None

@@ -15,6 +15,7 @@ TRUE: Final = "0 >= 0"
 FALSE: Final = "0 > 0"
 NUMBER, TEXT, BOOLEAN = "number", "text", "boolean"
 MOST_PIECES: Final = 64
+MOST_WRITTEN: Final = 6_000
 
 
 class Refused(Exception):
@@ -99,10 +100,13 @@ def kind_of(node: object, values: Iterable[Value]) -> str:
     return next(iter(kinds), NUMBER)
 
 
-def _few(node: object, pieces: Sequence[Any]) -> None:
-    """Raises Refused where there are too many cases."""
+def few(node: object, pieces: Sequence[Any]) -> None:
+    """Raises Refused where there are too many cases, or where their conditions are too long to be looked at."""
     if len(pieces) > MOST_PIECES:
         raise Refused(node, f"it has more than {MOST_PIECES} cases. Write it with fewer CASE and fewer columns that may be NULL")
+    written = (text for piece in pieces for text in ((piece,) if isinstance(piece, str) else piece) if isinstance(text, str))
+    if sum(map(len, written)) > MOST_WRITTEN:
+        raise Refused(node, "its cases are too long to be looked at. Nest fewer conditions and CASE in each other")
 
 
 def together(node: object, values: Sequence[Value], make: Callable[[Sequence[str]], str]) -> Value:
@@ -117,8 +121,10 @@ def together(node: object, values: Sequence[Value], make: Callable[[Sequence[str
         nulls = [where for where, known in cases if known is None and where != FALSE]
         cases = [(where, known) for where, known in cases if known is not None and where != FALSE]
         cases += [(where, None) for where in nulls]
-        _few(node, cases)
-    return Value(tuple(Piece(where, None if known is None else make(known)) for where, known in cases))
+        few(node, cases)
+    pieces = tuple(Piece(where, None if known is None else make(known)) for where, known in cases)
+    few(node, pieces)
+    return Value(pieces)
 
 
 def alternatives(node: object, branches: Iterable[tuple[str, Value]], otherwise: Value) -> Value:
@@ -129,7 +135,7 @@ def alternatives(node: object, branches: Iterable[tuple[str, Value]], otherwise:
         pieces += [Piece(both(here, piece.where), piece.value) for piece in value.pieces]
         left = both(left, no(condition))
     pieces = [piece for piece in pieces if piece.where != FALSE]
-    _few(node, pieces)
+    few(node, pieces)
     return Value(tuple(pieces), kind_of(node, (value for _, value in every)))
 
 
@@ -142,23 +148,23 @@ def extreme(node: object, name: str, values: Sequence[Value], ignoring: bool) ->
     if not ignoring:
         return together(node, values, make)
     sure = [value for value in values if value.unknown() == FALSE]
-    doubtful = [value for value in values if value.unknown() != FALSE]
+    doubtful = list(enumerate(value for value in values if value.unknown() != FALSE))  # by place: the same value may be there twice
     if len(doubtful) > 4:
         raise Refused(node, "more than four of its arguments may be NULL. Write COALESCE about them, or declare them not_null")
     pieces = list[Piece]()
     for count in range(len(doubtful), -1, -1):
         for there in combinations(doubtful, count):
-            gone = [value for value in doubtful if value not in there]
-            where = both(*(value.unknown() for value in gone))
+            places = {place for place, _ in there}
+            where = both(*(value.unknown() for place, value in doubtful if place not in places))
             if not sure and not there:
                 pieces.append(Piece(where, None))
                 continue
             pieces += [
                 Piece(both(where, piece.where), piece.value)
-                for piece in together(node, [*sure, *there], make).pieces
+                for piece in together(node, [*sure, *(value for _, value in there)], make).pieces
                 if piece.value is not None
             ]
-    _few(node, pieces)
+    few(node, pieces)
     return Value(tuple(piece for piece in pieces if piece.where != FALSE))
 
 
@@ -171,5 +177,5 @@ def compared(node: object, left: Value, right: Value, relation: str, opposite: s
                 where = both(a.where, b.where)
                 true.append(both(where, f"{a.value} {relation} {b.value}"))
                 false.append(both(where, f"{a.value} {opposite} {b.value}"))
-    _few(node, true)
+    few(node, true)
     return Truth(either(*true), either(*false))
