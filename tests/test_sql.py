@@ -128,7 +128,7 @@ FROM = st.sampled_from(
         "(SELECT x, y, d, who FROM t WHERE x <> 0) s",
         "(SELECT y AS x, x + 1 AS y, d FROM t) s",
         "(SELECT * FROM (SELECT x, y - 1 AS y, d, x + y AS u FROM t AS q) t WHERE u <> 1) q",
-        "(WITH q AS (SELECT y AS x, d, COALESCE(x, 2) AS y FROM t WHERE d <> 'b'), s AS (SELECT * FROM q) SELECT x, d, y FROM s WHERE y > 0) t",
+        "(WITH q AS (SELECT y AS x, d, COALESCE(x, 2) AS y FROM t WHERE d <> 'b'), s AS (SELECT * FROM q) SELECT x, d, y FROM s) t",
     ]
 )
 NOT_NULL = st.sampled_from([(), (), ("x",), ("x", "y", "d")])

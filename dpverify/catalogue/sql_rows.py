@@ -47,7 +47,7 @@ _MORE_PARTS: Final[Mapping[type[exp.Expression], frozenset[str]]] = {
     exp.Column: frozenset({"table"}), exp.Literal: frozenset({"is_string"}), exp.If: frozenset({"true", "false"}),
     exp.Case: frozenset({"ifs", "default"}), exp.Cast: frozenset({"to"}), exp.Greatest: frozenset({"ignore_nulls"}),
     exp.Least: frozenset({"ignore_nulls"}), exp.Div: frozenset({"typed", "safe"}), exp.Between: frozenset({"low", "high"}),
-    exp.Is: frozenset({"negate"}),
+    exp.Is: frozenset({"negate"}), exp.Count: frozenset({"big_int"}),
 }  # fmt: skip
 
 

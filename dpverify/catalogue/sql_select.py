@@ -15,7 +15,7 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokens import TokenType
 
 from dpverify.catalogue.sql_asked import Asked
-from dpverify.catalogue.sql_rows import Cte, Derived, Fields, Scope, Table, called
+from dpverify.catalogue.sql_rows import Cte, Derived, Fields, Scope, Table, called, plainly_said
 from dpverify.catalogue.sql_values import BOOLEAN, FALSE, NUMBER, TEXT, TRUE, Refused, Value, both, compared, one
 from dpverify.catalogue.values import read_value_or_domain
 from dpverify.errors import SpecError
@@ -480,6 +480,7 @@ class _Reader:
                 f" {node.expression.sql(dialect=self.asked.dialect).strip()}",
                 node.this,
             )
+        plainly_said(node)
         if type(node) in _NO_SUM:
             raise Refused(node, _NO_SUM[type(node)])
         if isinstance(node, exp.CountIf):
