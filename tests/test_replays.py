@@ -23,6 +23,44 @@ def count(rows, noise):
     return noise.laplace(len(rows), scale=2, sensitivity=1)
 
 
+USED_AGAIN = {
+    "taken away": lambda rows, z: len(rows) + z - z,
+    "told after": lambda rows, z: (len(rows) + z, z),
+    "told before": lambda rows, z: (z, len(rows) + z),
+    "in a text": lambda rows, z: f"{len(rows) + z} {z}",
+    "as a float": lambda rows, z: (len(rows) + z, float(z)),
+    "twice of it": lambda rows, z: (len(rows) + z) - 2 * (z + 0),
+    "a multiple": lambda rows, z: (len(rows) + z, 3 * z),
+    "turned": lambda rows, z: (len(rows) + z) + (-z),
+    "added twice": lambda rows, z: (len(rows) + z, 2 * len(rows) + z),
+}
+
+
+@pytest.mark.parametrize("name", USED_AGAIN)
+def test_noise_that_is_used_again_hides_nothing(name):
+    asked = {"rows": {"age": "integer in [0, 9]"}, "adjacency": "add-remove", "epsilon": 1, "tries": 40}
+    found = dp.replay(lambda rows, noise: USED_AGAIN[name](rows, noise.laplace(1)), **asked)
+    assert found.finding == "CONTRACT_BROKEN"
+
+
+def test_a_multiple_of_noise_costs_what_is_added():
+    def other(rows, noise):
+        z = noise.laplace(1)
+        1000 * z
+        return len(rows) + z
+
+    def double(rows, noise):
+        return len(rows) + 2 * noise.laplace(1)
+
+    def turned(rows, noise):
+        return len(rows) + -noise.laplace(1)
+
+    for pipeline, least in ((other, 1), (double, Fraction(1, 2)), (turned, 1)):
+        for epsilon, finding in ((least, "NO_BREACH_SEEN"), (least * Fraction(99, 100), "CLAIM_REFUTED")):
+            asked = {"rows": {"age": "integer in [0, 9]"}, "adjacency": "add-remove", "epsilon": epsilon, "tries": 40}
+            assert dp.replay(pipeline, **asked).finding == finding
+
+
 # -- ten releases, and thirty bugs ----------------------------------------------------------------------------------------
 
 

@@ -16,6 +16,8 @@ from dpverify.trusted.kernel.model import Domain
 ADJACENCIES: Final = ("add-remove", "replace")
 FORMS: Final = ("rows", "columns", "dataframe")
 MOST_OTHERS: Final = 6
+MANY_OTHERS: Final = 40
+"""Rows of others, mostly few: what happens with ten rows or thirty is looked at now and then."""
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 
@@ -45,7 +47,7 @@ class Inputs:
         return pair if draw(st.booleans()) else pair[::-1]
 
     def _others(self, draw: Draw) -> list[Any]:
-        rows: list[Any] = draw(st.lists(self.row, max_size=MOST_OTHERS))
+        rows: list[Any] = draw(st.lists(self.row, max_size=MOST_OTHERS) | st.lists(self.row, max_size=MANY_OTHERS))
         if not self.person:
             return rows
         size = draw(st.integers(1, self.rows))

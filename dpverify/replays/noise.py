@@ -120,15 +120,37 @@ class Unlikely(BaseException):
     """That a run had outputs which its neighbour has with a probability that delta counts."""
 
 
+class Use:
+    """What became of noise that was drawn, for itself and its multiples together. result: what came of it; hides: whether an answer."""
+
+    def __init__(self) -> None:
+        self.result: Any = None
+        self.hides = False
+
+
 class Draw:
-    """Noise that is not added yet: adding it to an answer is what the primitive is given."""
+    """Noise that is not added yet: adding it to an answer is what the primitive is given.
+
+    Once it hides an answer it is used up: who has the noise besides can take it away. factor: of what was drawn.
+    """
 
     __array_ufunc__ = None
     __pandas_priority__ = 10_000
 
-    def __init__(self, session: Session, call: Call, entries: Sequence[int], shape: tuple[int, ...] | None, base: Any = 0) -> None:
+    def __init__(
+        self, session: Session, call: Call, entries: Sequence[int], shape: tuple[int, ...] | None, base: Any = 0,
+        use: Use | None = None, factor: Any = 1,
+    ) -> None:  # fmt: skip
         self.session, self.call, self.entries, self.shape, self.base = session, call, list(entries), shape, base
-        self.result: Any = None
+        self.use, self.factor = use or Use(), factor
+
+    @property
+    def result(self) -> Any:
+        """What came of it, where that is no answer that it hides; None as long as it is not used."""
+        if self.use.hides:
+            said = f"the noise of {self.call.name} is used again after it was added to an answer: what is told of both takes it away"
+            raise self.session.stopped(Breach("twice", said, place()))
+        return None if self.use.result is None else self.use.result * self.factor
 
     # -- what it is used for ----------------------------------------------------------------------------------------------
 
@@ -136,6 +158,14 @@ class Draw:
         """The answer with this noise, as the test chooses it."""
         if self.result is not None:
             raise self.session.stopped(Breach("twice", f"the same noise of {self.call.name} is added twice", place()))
+        found = self._given(answer)
+        self.use.hides = True
+        return found
+
+    def _given(self, answer: Any) -> Any:
+        if self.factor != 1:
+            key = next(name for name in SCALES if name in self.call.mechanism)
+            self.call.mechanism = {**self.call.mechanism, key: str(Fraction(self.call.mechanism[key]) * abs(self.factor))}
         numbers, _, rebuilt = entries_of(answer)
         if self.shape is None and len(numbers) != 1:
             said = (
@@ -149,8 +179,7 @@ class Draw:
         numbers = list(map(_number, numbers))
         kind = kind_of(self.call)
         outputs = [self.session.given(self.call, at, value + self.base, kind) for at, value in zip(self.entries, numbers, strict=True)]
-        self.result = rebuilt(outputs)
-        return self.result
+        return rebuilt(outputs)
 
     def filled(self, outputs: Sequence[Any]) -> Any:
         """Outputs in the shape of the noise."""
@@ -162,7 +191,13 @@ class Draw:
 
     def resolved(self) -> Any:
         """The noise by itself, as a number: the primitive was given nothing else."""
-        return self.result if self.result is not None else self.added_to(0 if self.shape is None else [0] * len(self.entries))
+        if self.result is None:
+            self.use.result = self._drawn()._given(0 if self.shape is None else [0] * len(self.entries))
+        return self.result
+
+    def _drawn(self) -> Draw:
+        """What it is a multiple of."""
+        return Draw(self.session, self.call, self.entries, self.shape, self.base, self.use)
 
     def __add__(self, answer: Any) -> Any:
         if isinstance(answer, Draw):
@@ -186,14 +221,15 @@ class Draw:
             self.result is not None
             or key is None
             or self.call.mechanism.get("name") in INTEGERS
-            or any(v is not None for v in self.call.values)
+            or len(self.entries) != len(self.call.values)
         ):
             return self.resolved() * factor
         number = exact(factor)
         if number is None or number == 0:
             raise self.session.stopped(Breach("value", f"noise is multiplied by {factor!r:.40}", place()))
-        self.call.mechanism = {**self.call.mechanism, key: str(Fraction(self.call.mechanism[key]) * abs(number))}
-        return self
+        if number < 0 and self.call.mechanism.get("name") in ONE_SIDED:
+            raise self.session.stopped(Breach("use", f"{self.call.name} is not symmetric, and is turned around", place()))
+        return Draw(self.session, self.call, self.entries, self.shape, self.base, self.use, self.factor * number)
 
     __rmul__ = __mul__
 
@@ -229,7 +265,8 @@ class Draw:
         return bool(self.resolved())
 
     def __neg__(self) -> Any:
-        return -self.resolved()
+        found = self * -1
+        return found if isinstance(found, Draw) or self.call.mechanism.get("name") in ONE_SIDED else -self.resolved()
 
     def __str__(self) -> str:
         return str(self.resolved())
