@@ -164,7 +164,7 @@ class Draw:
 
     def _given(self, answer: Any) -> Any:
         if self.factor != 1:
-            key = next(name for name in SCALES if name in self.call.mechanism)
+            key = next((name for name in SCALES if name in self.call.mechanism), SCALES[0])  # only what has a scale is multiplied
             self.call.mechanism = {**self.call.mechanism, key: str(Fraction(self.call.mechanism[key]) * abs(self.factor))}
         numbers, _, rebuilt = entries_of(answer)
         if self.shape is None and len(numbers) != 1:

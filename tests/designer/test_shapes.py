@@ -203,3 +203,12 @@ def test_rows_of_a_product_are_products_of_rows_in_the_order_of_the_parts():
     found = read_workload({"kind": "product", "parts": ["prefix", "ranges"], "sizes": [2, 2]})
     assert found.rows == tuple(tuple(Fraction(x) for x in row) for row in np.kron(rows_of("prefix", 2), rows_of("ranges", 2)).tolist())
     assert found.queries == 6 and found.lengths == (6,)
+
+
+def test_a_query_whose_variance_is_not_the_greatest_is_measured_all_the_same():
+    """Weights 1, 2, 1 on prefix sums of three counts: a shape with the variance 64/15 is known, in which the third query has less."""
+    queries = fmpz_mat([[1, 0, 0], [2, 2, 0], [1, 1, 1]])
+    low, high = greatest(queries, "add-remove").ends
+    known = arb(64) / 15
+    assert low <= known
+    assert high <= known * arb("1.1")

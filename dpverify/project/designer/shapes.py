@@ -6,6 +6,7 @@ multiplied by a power of its slope. What comes out is rounded to integers, and `
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -85,9 +86,23 @@ def greatest(queries: fmpz_mat, adjacency: str) -> Dense:
     gram = np.array([[float(x) for x in row] for row in counted.tolist()])
     weights, shaped = _pairs(gram) if replaced else _alone(gram)
     low = _below(counted, gram, weights, replaced=replaced) / unit
+    shaped = min((shaped, *_evened(rows, shares, replaced)), key=lambda shape: _most(rows, shape))
     z, y, one = _rounded(shaped)
     high = noise_shapes.greatest_from_above(queries, z, y, one, replaced=replaced)
     return Dense(counted, z, y, one, (low, high), noise_shapes.reach(z, replaced=replaced))
+
+
+def _evened(rows: Floats, shares: Floats, replaced: bool) -> Iterator[Floats]:
+    """Shapes where no query is left without a share, as those are whose variance is below the greatest: it would grow without bound."""
+    for part in (1e-4, 1e-3, 1e-2, 5e-2, 0.2):
+        mixed = (1 - part) * shares + part / len(rows)
+        gram = rows.T @ (mixed[:, None] * rows)
+        yield (_pairs(gram) if replaced else _alone(gram))[1]
+
+
+def _most(rows: Floats, shaped: Floats) -> float:
+    """The greatest variance of an answer."""
+    return float(np.einsum("ij,ij->i", rows @ np.linalg.inv(shaped), rows).max())
 
 
 def _factor(gram: Floats) -> Floats:
