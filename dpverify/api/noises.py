@@ -24,6 +24,8 @@ class Noises:
     def __init__(self, seed: Any = None) -> None:
         self._rng = np.random.default_rng(seed)
         self._samplers: dict[Any, mechanisms.Sampler] = {}
+        self.on_integers = True
+        """Whether noise on the integers may be drawn, which hides integers alone."""
 
     def __getattr__(self, name: str) -> Any:
         if name not in ARGUMENTS:
@@ -34,6 +36,8 @@ class Noises:
             if len(values) > len(ARGUMENTS[name]):
                 raise SpecError(f"noise.{name} takes {', '.join(ARGUMENTS[name])}.")
             exact = {key: _exact(value) for key, value in given.items()}
+            if name in WHOLE and not self.on_integers:
+                raise SpecError(f"noise.{name} is noise on the integers, and the answers are none. Use other noise, or round the answers.")
             return self._drawn((name, *sorted(exact.items())), lambda: FUNCTIONS[name](**exact), name in WHOLE)
 
         return drawn

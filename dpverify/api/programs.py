@@ -5,13 +5,23 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from types import CodeType
 from typing import Any, overload
 
+import numpy as np
+
 from dpverify.api.noises import Noises
 from dpverify.catalogue.programs import Text, named
+from dpverify.catalogue.toml import Fault
+from dpverify.catalogue.values import read_value_or_domain
 from dpverify.errors import SpecError
+from dpverify.trusted.kernel.compare import certainly_equal
+from dpverify.trusted.kernel.expr import Num, symbols
+from dpverify.trusted.kernel.model import Domain
 
 Function = Callable[..., Any]
 
@@ -53,7 +63,23 @@ class Program:
         given = {**dict(zip(free, arguments, strict=False)), **named, "noise": source}
         if len(arguments) > len(free):
             raise SpecError(f"{self.function.__name__} takes {', '.join(free) or 'no parameters'}, and {len(arguments)} are given.")
+        self._require_meant(data, {name: value for name, value in given.items() if name != "noise"}, source)
         return self.function(data, **given)
+
+    def _require_meant(self, data: Any, given: Mapping[str, Any], source: Any) -> None:
+        """That data and arguments are among those that the decorator speaks of. Raises SpecError listing all that are not."""
+        said = self.options.get("parameters") or {}
+        faults = [f"{name} = {value!r:.40} {fault}" for name, value in given.items() if (fault := _outside(value, said.get(name)))]
+        rows = "adjacency" in self.options
+        numbers = [each for row in data for each in (row.values() if isinstance(row, Mapping) else [])] if rows else list(_numbers(data))
+        faults += ["a number of the data is infinite, or none (NaN)."] * any(not _is_finite(each) for each in numbers)
+        wanted = self.options.get("answers")
+        if isinstance(wanted, int) and isinstance(data, Sequence) and len(data) != wanted:
+            faults.append(f"{len(data)} answers are given, and {wanted} are stated.")
+        if faults:
+            raise SpecError([f"{self.function.__name__}: {fault}" for fault in faults])
+        if isinstance(source, Noises):
+            source.on_integers = rows or all(_is_whole(each) for each in numbers)
 
 
 @overload
@@ -72,6 +98,42 @@ def program(function: Function | None = None, /, **options: Any) -> Program | Ca
     if function is not None:
         return Program(function, {})
     return lambda inner: Program(inner, options)
+
+
+def _numbers(data: Any) -> Iterator[Any]:
+    """The numbers of answers, each by itself or several together."""
+    if isinstance(data, Iterable) and not isinstance(data, str | Mapping):
+        for each in data:
+            yield from _numbers(each)
+    else:
+        yield data
+
+
+def _is_finite(value: Any) -> bool:
+    return not isinstance(value, float | np.floating) or math.isfinite(value)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) or (isinstance(value, float | np.floating) and float(value).is_integer())
+
+
+def _outside(value: Any, said: Any) -> str:
+    """What is wrong with an argument, said being its value or its domain; empty where nothing is."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool | str) or value is None or not isinstance(value, int | float | Fraction | Decimal):
+        return "" if said is None else f"is no number, and parameters say {said!r:.40}."
+    if not _is_finite(value):
+        return "is no finite number."
+    if said is None:
+        return ""
+    try:
+        meant = read_value_or_domain(said if isinstance(said, int | Decimal) else str(said))
+    except Fault:
+        return ""  # which is told where the program is read
+    number = Num(Fraction(str(value)))
+    held = meant.holds(number.value) if isinstance(meant, Domain) else not symbols(meant) and certainly_equal(meant, number)
+    return "" if held or (not isinstance(meant, Domain) and symbols(meant)) else f"is not what parameters say: {said!r:.40}."
 
 
 def _text_of(function: Function) -> Text:

@@ -8,11 +8,12 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.programs import linear as lin
-from dpverify.programs.expressions import ENDLESS, Expressions
+from dpverify.programs.expressions import ENDLESS, MOST_ITEMS, Expressions
 from dpverify.programs.faults import Unreadable, shown
 from dpverify.programs.linear import Linear
 from dpverify.programs.module import constant_of, data_of
 from dpverify.programs.path import LENGTH, MOST_CALLS, TOTAL, YIELDED, Again, Frame
+from dpverify.programs.rounding import require_told
 from dpverify.programs.values import (
     UNKNOWN,
     Answers,
@@ -132,6 +133,11 @@ class Calls(Expressions):
 
     def append(self, node: ast.AST, found: Items, value: Any) -> None:
         """One more item of a list."""
+        if any(found is each for each in self.busy):
+            raise Unreadable(node, "a list grows while it is gone through, which goes on with what is new. Append to another list.")
+        if len(found.held) >= MOST_ITEMS:
+            raise Unreadable(node, f"a list of more than {MOST_ITEMS} items is too long to be followed.")
+        require_told(node, value)
         if found.told:
             self.events.append((found.number, value))
         elif (self.in_loop or self.after_loop) and not found.in_loop:
@@ -265,11 +271,21 @@ class Calls(Expressions):
         if isinstance(found, Vector | Answers):
             raise Unreadable(node, f"{shown(node)}: write a loop over the answers, with yield.")
         for item in self.listed(node.value, found):
+            self.tellable(node, item)
             self.events.append((YIELDED, item))
         return None
 
+    def tellable(self, node: ast.AST, found: Any) -> None:
+        """That what is told is no number that floats round."""
+        inside = found if isinstance(found, tuple) else found.held if isinstance(found, Items) else ()
+        for each in inside or (found.of.values() if isinstance(found, Table) else ()):
+            self.tellable(node, each)
+        require_told(node, found)
+
     def _yield(self, node: ast.Yield, frame: Frame) -> Any:
-        self.events.append((YIELDED, None if node.value is None else self.held(node.value, frame)))
+        found = None if node.value is None else self.held(node.value, frame)
+        self.tellable(node, found)
+        self.events.append((YIELDED, found))
         return None
 
     # -- what Python has
@@ -334,7 +350,8 @@ class Calls(Expressions):
         if not items:
             raise Unreadable(node, f"{shown(node)} is of an empty list.")
         best = items[0]
-        by = [self._key(keys["key"], each, frame) for each in items] if "key" in keys else items
+        with self.going_through(node, frame):
+            by = [self._key(keys["key"], each, frame) for each in items] if "key" in keys else items
         highest = by[0]
         for item, measure in zip(items[1:], by[1:], strict=True):
             if self.compared(node, ast.Gt() if sign > 0 else ast.Lt(), measure, highest):
@@ -395,7 +412,8 @@ class Calls(Expressions):
         if isinstance(found, Places) and "key" in keys:
             return Ranked(self._by_key(node, found, keys["key"], frame, 1).of, descending, places=True)
         items = list(self.listed(node, found))
-        by = [self._key(keys["key"], each, frame) for each in items] if "key" in keys else list(items)
+        with self.going_through(node, frame):
+            by = [self._key(keys["key"], each, frame) for each in items] if "key" in keys else list(items)
         done: list[tuple[Any, Any]] = []
         for item, measure in zip(items, by, strict=True):  # stable, as Python's own
             at = len(done)
@@ -447,13 +465,13 @@ class Calls(Expressions):
 
     def _builtin_list(self, node: ast.Call, frame: Frame) -> Any:
         values = self._plain_arguments(node, frame, 0, 1)
-        if values and isinstance(values[0], ENDLESS | RowNumbers | Rows):
+        if values and isinstance(values[0], (*ENDLESS, RowNumbers, Rows)):
             return values[0]
         return self.items(list(self.listed(node, values[0])) if values else [])
 
     def _builtin_tuple(self, node: ast.Call, frame: Frame) -> Any:
         values = self._plain_arguments(node, frame, 0, 1)
-        if values and isinstance(values[0], ENDLESS | RowNumbers | Rows):
+        if values and isinstance(values[0], (*ENDLESS, RowNumbers, Rows)):
             return values[0]
         return tuple(self.listed(node, values[0])) if values else ()
 
@@ -469,6 +487,9 @@ class Calls(Expressions):
         if isinstance(found, Unknown):
             return found
         number = self.number(node, found)
+        self._same_way(node, found, 0)
+        if type(found) is Fraction:
+            return abs(found)
         return self.plain(number if self.decide(node, number, False) else lin.scale(number, -1), found)
 
     def _builtin_any(self, node: ast.Call, frame: Frame) -> Any:
@@ -483,6 +504,7 @@ class Calls(Expressions):
             inner = node.args[0]
             if isinstance(self.value(inner.generators[0].iter, frame), ENDLESS):
                 raise Unreadable(node, f"{shown(node)} goes through answers until one decides. Write a loop over the answers.")
+            self.listed(inner.generators[0].iter, self.value(inner.generators[0].iter, frame))
             return any(self.truth(node, each) == wanted for each in self._unrolled(inner, inner.generators, frame)) == wanted
         (found,) = self._plain_arguments(node, frame, 1, 1)
         return any(self.truth(node, each) == wanted for each in self.listed(node, found)) == wanted

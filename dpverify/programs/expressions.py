@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, Final
@@ -12,6 +13,7 @@ from dpverify.programs.faults import Unreadable, shown
 from dpverify.programs.linear import Linear
 from dpverify.programs.module import constant_of, written_number
 from dpverify.programs.path import ANSWER, INDEX, KEPT, LENGTH, Again, Frame, Path, exact
+from dpverify.programs.rounding import Computed, Rounded, has_data, require_same_way, require_short, require_sum
 from dpverify.programs.values import (
     UNKNOWN,
     Answers,
@@ -37,11 +39,20 @@ from dpverify.trusted.kernel.errors import ExprError
 from dpverify.trusted.kernel.expr import PI, call, div, format_expr
 
 NOTHING: Final = object()
+MOST_POWER: Final = 1000
+SMALLEST: Final = 1e-300
+LARGEST: Final = 1e300
 ENDLESS: Final = (Answers, Counted, Zipped, Places, Vector)
 """Lists as long as nobody knows."""
 _COMPARED: Final = {ast.Gt: (1, True), ast.GtE: (1, False), ast.Lt: (-1, True), ast.LtE: (-1, False)}
 _SIGNS: Final = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 MOST_ITEMS: Final = 256
+
+
+def _lists_in(found: Any) -> list[Items]:
+    """The lists in a value, itself among them."""
+    inside = found if isinstance(found, tuple) else found.held if isinstance(found, Items) else ()
+    return [*([found] if isinstance(found, Items) else []), *(one for each in inside for one in _lists_in(each))]
 
 
 class Expressions(Path):
@@ -65,7 +76,10 @@ class Expressions(Path):
 
     def _constant(self, node: ast.Constant, frame: Frame) -> Any:
         if isinstance(node.value, float):
-            return Fraction(written_number(self.module, node))
+            meant = Fraction(written_number(self.module, node))
+            if meant and not SMALLEST < abs(node.value) < LARGEST:
+                raise Unreadable(node, f"{shown(node)} is a float at the end of what floats can be.")
+            return meant
         if isinstance(node.value, bytes | complex) or node.value is ...:
             raise Unreadable(node, f"{shown(node)} is no number, text or truth.")
         return node.value
@@ -106,6 +120,8 @@ class Expressions(Path):
 
     def items(self, values: list[Any]) -> Items:
         """A new list."""
+        if len(values) > MOST_ITEMS:
+            raise Unreadable(self.loop or ast.Pass(), f"a list of {len(values)} items is too long to be followed.")
         self.lists += 1
         return Items(values, self.lists, self.in_loop)
 
@@ -151,6 +167,12 @@ class Expressions(Path):
             yield self.held(node.elt, frame)
             return
         inner = Frame(dict(frame.names), frame.function, frame.unkept)
+        with self.going_through(generators[0].iter, frame):
+            yield from self._each(node, generators, inner, frame)
+
+    def _each(
+        self, node: ast.ListComp | ast.GeneratorExp, generators: list[ast.comprehension], inner: Frame, frame: Frame
+    ) -> Iterator[Any]:
         for item in self.listed(generators[0].iter, self.value(generators[0].iter, frame)):
             self.assign(generators[0].target, item, inner)
             if all(self.truth(each, self.value(each, inner)) for each in generators[0].ifs):
@@ -158,6 +180,17 @@ class Expressions(Path):
 
     def of_records(self, node: ast.ListComp | ast.GeneratorExp, source: Rows | RowNumbers, frame: Frame) -> Any:
         raise NotImplementedError
+
+    @contextlib.contextmanager
+    def going_through(self, node: ast.expr, frame: Frame) -> Iterator[None]:
+        """The lists that are named in what is gone through, which may not grow meanwhile."""
+        named = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+        held = [found for name in named for found in _lists_in(frame.names.get(name))]
+        self.busy += held
+        try:
+            yield
+        finally:
+            del self.busy[len(self.busy) - len(held) :]
 
     def listed(self, node: ast.AST, found: Any) -> list[Any]:
         """The items of a list of known length."""
@@ -336,14 +369,17 @@ class Expressions(Path):
         if isinstance(node.op, ast.Invert):
             raise Unreadable(node, "~ works on bits. Use not, or a minus sign.")
         number = self.number(node.operand, found)
+        if type(found) is Fraction and found:  # a float with another sign is as exact
+            return -found if isinstance(node.op, ast.USub) else found
         return self.plain(lin.scale(number, -1) if isinstance(node.op, ast.USub) else number, found)
 
     def plain(self, found: Linear, *of: Any) -> Any:
-        """A number without names as int or Fraction, as Python has it."""
+        """A number without names as Python has it: an int where it is computed from such, else a float, which is rounded."""
         if found.terms:
-            return found
-        whole = all(isinstance(one, int) for one in of)
-        return int(found.constant) if whole and found.constant.denominator == 1 else found.constant
+            return found if found.names else Computed(found.terms, found.constant)
+        if of and all(isinstance(one, int) for one in of) and found.constant.denominator == 1:
+            return int(found.constant)
+        return Rounded(found.constant)
 
     def _binop(self, node: ast.BinOp, frame: Frame) -> Any:
         return self.combined(node, node.op, self.value(node.left, frame), self.value(node.right, frame))
@@ -363,6 +399,17 @@ class Expressions(Path):
         if isinstance(left, Infinite) or isinstance(right, Infinite):
             raise Unreadable(node, "infinity is computed with. It can be compared, and nothing else.")
         a, b = self.number(node, left), self.number(node, right)
+        if isinstance(op, ast.Pow) and not b.terms and abs(b.constant) > MOST_POWER:
+            raise Unreadable(node, f"{_shown(node)} has an exponent above {MOST_POWER}.")
+        done = self._computed(node, op, left, right, a, b)
+        require_short(node, done)
+        if isinstance(done, Linear):
+            require_sum(node, a, b, done)
+        elif has_data(a) or has_data(b):
+            raise Unreadable(node, f"{_shown(node)} takes away all that is in it: floats may leave something. Leave it out.")
+        return done
+
+    def _computed(self, node: ast.AST, op: ast.operator, left: Any, right: Any, a: Linear, b: Linear) -> Any:
         if isinstance(op, ast.Add):
             return self.plain(lin.plus(a, b), left, right)
         if isinstance(op, ast.Sub):
@@ -379,11 +426,12 @@ class Expressions(Path):
             if raised is None:
                 raise Unreadable(node, f"{_shown(node)} is a power of an answer or a noise. {_AFFINE}")
             return self.plain(raised, left, right) if not b.terms and b.constant >= 0 else self.plain(raised)
-        if isinstance(op, ast.FloorDiv | ast.Mod) and not a.terms and not b.terms and b.constant:
+        integers = isinstance(left, int) and isinstance(right, int)
+        if isinstance(op, ast.FloorDiv | ast.Mod) and integers and not a.terms and not b.terms and b.constant:
             whole = a.constant // b.constant
             return self.plain(lin.constant(whole if isinstance(op, ast.FloorDiv) else a.constant - b.constant * whole), left, right)
         if isinstance(op, ast.FloorDiv | ast.Mod):
-            raise Unreadable(node, f"{_shown(node)} rounds: // and % are read of numbers that are written out. {_AFFINE}")
+            raise Unreadable(node, f"{_shown(node)} rounds: // and % are read of integers that are written out. {_AFFINE}")
         raise Unreadable(node, f"{_shown(node)} works on bits. {_AFFINE}")
 
     def _quotient(self, node: ast.AST, a: Linear, b: Linear) -> Any:
@@ -423,6 +471,8 @@ class Expressions(Path):
         """Whether a value counts as true, on this way through."""
         if isinstance(found, Unknown):
             return self.script.next()
+        if isinstance(found, int | Fraction | Linear | Element | Place) and not isinstance(found, bool):
+            self._same_way(node, found, 0)
         if isinstance(found, Linear):
             return not self.equal(node, found) if found.terms else bool(found.constant)
         if isinstance(found, Element | Place):
@@ -488,6 +538,7 @@ class Expressions(Path):
         if isinstance(op, ast.Eq | ast.NotEq):
             return self._same(node, left, right) == isinstance(op, ast.Eq)
         sign, strict = _COMPARED[type(op)]
+        self._same_way(node, left, right)
         if isinstance(left, Infinite) or isinstance(right, Infinite):
             a, b = (one.sign if isinstance(one, Infinite) else 0 for one in (left, right))
             return sign * (a - b) > 0 or (a == b and not strict)
@@ -495,6 +546,12 @@ class Expressions(Path):
         if any(each == LENGTH for each in difference.names):
             return self._length(node, difference, strict)
         return self.decide(node, difference, strict)
+
+    def _same_way(self, node: ast.AST, left: Any, right: Any) -> None:
+        if isinstance(left, Infinite) or isinstance(right, Infinite):
+            return
+        whole = frozenset(name for name, domain in self.shared.domains.items() if domain.integer)
+        require_same_way(node, left, right, self.number(node, left), self.number(node, right), whole)
 
     def row_compared(self, node: ast.AST, op: ast.cmpop, left: Any, right: Any) -> Any:
         raise NotImplementedError
@@ -506,6 +563,7 @@ class Expressions(Path):
                 a, b = self.listed(node, left), self.listed(node, right)
                 return type(left) is type(right) and len(a) == len(b) and all(self._same(node, x, y) for x, y in zip(a, b, strict=True))
             return type(left) is type(right) and bool(left == right)
+        self._same_way(node, left, right)
         difference = lin.minus(self.number(node, left), self.number(node, right))
         if LENGTH in difference.names:
             return self._length(node, difference, strict=False, equal=True)

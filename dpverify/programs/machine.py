@@ -13,6 +13,7 @@ from dpverify.programs.calls import Returned
 from dpverify.programs.faults import NotOfThisKind, Unreadable, fault
 from dpverify.programs.linear import Linear, Literal, impossible
 from dpverify.programs.path import INDEX, KEPT, Again, AtLoop, Frame, Script, Shared, StepDone, Where
+from dpverify.programs.rounding import Rounded, require_kept
 from dpverify.programs.statements import NUMBER_KEPT, Follower, counted
 from dpverify.programs.values import Element, Infinite, Items, Table, Vector
 
@@ -223,6 +224,13 @@ class Explorer:
         place: Location = tuple((name, self._kept(name, kept[name], numbers, node, name in self.anything)) for name in sorted(kept))
         return place, numbers
 
+    def _exactly(self, node: ast.AST, name: str, found: Any) -> None:
+        try:
+            require_kept(node, name, found)
+        except Unreadable as error:
+            self.shared.faults[error.fault] = None
+            raise Stopped from error
+
     def _kept(self, name: str, found: Any, numbers: dict[str, Linear], node: ast.AST, anything: bool) -> Any:
         if isinstance(found, tuple):
             return tuple(self._kept(f"{name}_{i}", each, numbers, node, anything) for i, each in enumerate(found))
@@ -230,11 +238,14 @@ class Explorer:
             found = lin.name("answer:1")
             if (self.shared.arity or 1) > 1:
                 raise Unreadable(node, f"{name} keeps an answer of several numbers. Take it apart, and keep the numbers.")
+        self._exactly(node, name, found)
         if isinstance(found, Linear) and found.terms:
             numbers[f"{KEPT}{name}"] = found
             return NUMBER_KEPT
         if isinstance(found, Linear):
             found = found.constant
+        if anything and isinstance(found, Fraction) and found.denominator != 1:
+            self._exactly(node, name, Rounded(found))
         if anything and isinstance(found, int | Fraction) and not isinstance(found, bool):
             numbers[f"{KEPT}{name}"] = lin.constant(found)
             return NUMBER_KEPT

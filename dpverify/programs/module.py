@@ -76,12 +76,22 @@ def _parsed(file: str, text: str) -> Module:
         raise SyntaxError("brackets or blocks are nested too deeply", (file, 1, 1, "")) from error
     except ValueError as error:
         raise SyntaxError(str(error), (file, 1, 1, "")) from error
+    if (deep := _too_deep(tree)) is not None:
+        raise SyntaxError(f"more than {MOST_DEEP} levels of brackets, blocks or elif inside each other", (file, deep, 1, ""))
     module = Module(file, tree, text)
     try:
         _look(module)
     except RecursionError as error:
         raise SyntaxError("expressions are nested too deeply", (file, 1, 1, "")) from error
     return module
+
+
+def _too_deep(tree: ast.Module) -> int | None:
+    """A line that stands too deep inside others to be followed; None where there is none. Every elif stands inside the one before."""
+    level: list[ast.AST] = [tree]
+    for _ in range(MOST_DEEP):
+        level = [inner for node in level for inner in ast.iter_child_nodes(node)]
+    return getattr(level[0], "lineno", 1) if level else None
 
 
 def _look(module: Module) -> None:
@@ -139,6 +149,7 @@ def _bindings(body: list[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
                 yield node.name, node
 
 
+MOST_DEEP: Final = 150
 OPTIONS: Final = ("sensitivity", "neighbours", "adjacency", "bounds", "hull", "answers", "record", "rows", "parameters", "claims")
 """What the decorator may say."""
 

@@ -140,6 +140,7 @@ class Path:
         self.events: list[tuple[int, Any]] = []
         self.drawn: dict[tuple[str, Law], int] = {}
         self.lists = 0
+        self.busy: list[Any] = []
         self.statements = 0
         self.depth = 0
         self.in_loop = False

@@ -79,6 +79,9 @@ def compile_program(
     assert isinstance(program.function, ast.FunctionDef)
     try:
         return _read(module, program, values, domains, said, plain, alone=False)
+    except RecursionError as error:
+        what = f"{program.name} is nested too deeply: fewer branches inside each other, elif among them, can be read."
+        raise Faulty([fault(program.function, what)]) from error
     except Faulty:
         if {"answers", "adjacency"} & said.keys():
             raise
@@ -193,6 +196,9 @@ def _arguments(program: Program, shared: Shared, said: Mapping[str, Any], data: 
 def _outside(module: Module, function: modules.Def) -> list[Fault]:
     """What is outside of the subset in a program, and in the functions of the module that it calls."""
     found = list(subset.faults(function, program=True))
+    for name in sorted((subset.LAZY | subset.EATS) & module.bound.keys()):
+        at = module.functions.get(name, function)
+        found.append(fault(at, f"this module binds {name}, which means something of Python's own in programs. Give it another name."))
     open_, seen = [function], {function.name}
     while open_:
         for node in ast.walk(open_.pop()):

@@ -31,17 +31,12 @@ def over_records(setting: Setting, told: list[tuple[Any, tuple[Item, ...]]], use
         raise NotOfThisKind("one noise is in several numbers that are told. Draw a noise for each.")
     bare = [each for each in values if not any(name.startswith((ONCE, FRESH)) for name in each.names)]
     if bare:
-        return _bare(setting), {"sensitivity": 1}
+        raise NotOfThisKind("a sum over records is told without noise, and whether neighbours have another is not looked at. Add noise.")
     parts = [_part(setting, each) for each in values]
     if len(parts) == 1:
         law, query = parts[0]
         return law, {"query": query, "adjacency": adjacency}
     return {"kind": "compose", "parts": [{**law, "query": query, "adjacency": adjacency} for law, query in parts]}, {}
-
-
-def _bare(setting: Setting) -> dict[str, Any]:
-    """A sum that is told without noise: any epsilon is broken by it."""
-    return {"kind": "stream", "queries": 1, "step": [{"emit": "a sum without noise", "tell": ["q"]}]}
 
 
 def _part(setting: Setting, value: Linear) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -54,7 +54,10 @@ class Follower(OverRecords):
             self.value(node.value, frame)
 
     def _do_return(self, node: ast.Return, frame: Frame) -> None:
-        raise Returned(None if node.value is None else self.held(node.value, frame))
+        found = None if node.value is None else self.held(node.value, frame)
+        if not self.depth:
+            self.tellable(node, found)
+        raise Returned(found)
 
     def _do_break(self, node: ast.Break, frame: Frame) -> None:
         raise Break
@@ -77,7 +80,7 @@ class Follower(OverRecords):
         name = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
         before, after = self.value(name, frame), self.value(node.value, frame)
         if isinstance(before, Items) and isinstance(node.op, ast.Add):  # a list grows in its place
-            for item in self.listed(node.value, after):
+            for item in list(self.listed(node.value, after)):
                 self.append(node, before, item)
             return
         self.assign(node.target, self.combined(node, node.op, before, after), frame)
@@ -124,14 +127,16 @@ class Follower(OverRecords):
         elif isinstance(source, ENDLESS):
             self._over_answers(node, source, frame)
         else:
-            for item in list(self.listed(node.iter, source)):
-                self.assign(node.target, item, frame)
-                try:
-                    self.run(node.body, frame)
-                except Break:
-                    return
-                except Continue:
-                    continue
+            items = list(self.listed(node.iter, source))
+            with self.going_through(node.iter, frame):
+                for item in items:
+                    self.assign(node.target, item, frame)
+                    try:
+                        self.run(node.body, frame)
+                    except Break:
+                        return
+                    except Continue:
+                        continue
             self.run(node.orelse, frame)
 
     def _do_while(self, node: ast.While, frame: Frame) -> None:

@@ -73,8 +73,42 @@ def faults(function: ast.FunctionDef | ast.AsyncFunctionDef, *, program: bool) -
             yield fault(
                 decorator, f"@{shown(decorator)} changes what {function.name} does. A function that a program calls has no decorator."
             )
+    yield from _returned(function)
     for statement in function.body:
         yield from _within(statement)
+
+
+LAZY: Final = frozenset({"enumerate", "zip", "reversed"})
+EATS: Final = frozenset({"sum", "max", "min", "any", "all", "sorted", "list", "tuple"})
+"""What goes through all of its argument at once."""
+
+
+def _is_lazy(node: ast.AST) -> bool:
+    """Whether it is evaluated as it is gone through, which can be done once."""
+    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in LAZY
+    return called or isinstance(node, ast.GeneratorExp)
+
+
+def _eats(parent: ast.AST, child: ast.AST) -> bool:
+    """Whether what is lazy is gone through at once where it stands."""
+    if isinstance(parent, ast.For | ast.comprehension):
+        return child is parent.iter and not isinstance(child, ast.GeneratorExp)
+    if not isinstance(parent, ast.Call) or not isinstance(parent.func, ast.Name) or child not in parent.args:
+        return False
+    return parent.func.id in EATS or (parent.func.id in LAZY and not isinstance(child, ast.GeneratorExp))
+
+
+def _captures(node: ast.match_case) -> bool:
+    return any(getattr(each, "name", None) or getattr(each, "rest", None) for each in ast.walk(node.pattern))
+
+
+def _returned(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Fault]:
+    """What a generator returns, beside what it yields."""
+    if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(function)):
+        for each in ast.walk(function):
+            if isinstance(each, ast.Return) and each.value is not None and ast.unparse(each.value) != "None":
+                said = "is seen by whoever goes through what the function yields. Yield it, and write return."
+                yield fault(each, f"{shown(each)} {said}")
 
 
 def _is_signed(node: ast.expr) -> bool:
@@ -107,7 +141,12 @@ def _within(node: ast.AST, key: bool = False) -> Iterator[Fault]:
         yield fault(node, f"{node.id} cannot be read: text that is run, and names that it makes, are not known. Write it out.")
     if isinstance(node, ast.Attribute) and node.attr.startswith("__") and node.attr != "__getitem__":
         yield fault(node, f"{shown(node)} cannot be read: attributes of objects are not known.")
+    if isinstance(node, ast.match_case) and _captures(node):
+        said = "binds names, where the rest of it may not match. Match constants and _, and assign."
+        yield fault(node.pattern, f"{shown(node.pattern)} {said}")
     for child in children:
+        if _is_lazy(child) and not _eats(node, child):
+            yield fault(child, f"{shown(child)} can be gone through once, and as it is gone through. Make it a list: [... for ...].")
         if isinstance(child, ast.Yield | ast.YieldFrom) and not isinstance(node, ast.Expr):
             yield fault(
                 child, f"{shown(child)} is used as a value, which whoever reads the output sends. Write yield on a line of its own."
