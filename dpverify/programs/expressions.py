@@ -395,7 +395,10 @@ class Expressions(Path):
         if isinstance(left, Items) and isinstance(right, Items) and isinstance(op, ast.Add):
             return self.items([*self.listed(node, left), *self.listed(node, right)])
         if isinstance(left, Items) and isinstance(right, int) and isinstance(op, ast.Mult):
-            return self.items(self.listed(node, left) * min(right, MOST_ITEMS))
+            held = self.listed(node, left)
+            if len(held) * right > MOST_ITEMS:
+                raise Unreadable(node, f"{_shown(node)} is a list of more than {MOST_ITEMS} items, too long to be followed.")
+            return self.items(held * right)
         if isinstance(left, Infinite) or isinstance(right, Infinite):
             raise Unreadable(node, "infinity is computed with. It can be compared, and nothing else.")
         a, b = self.number(node, left), self.number(node, right)

@@ -125,6 +125,7 @@ def test_a_module_that_binds_what_programs_go_through_lists_with_is_refused(tmp_
 def test_ever_longer_lists_and_numbers_and_very_many_branches_end(tmp_path):
     for line in ("x += x", "x.extend(x)", "x = x + x", "x = x*2", "y = y*y"):
         assert faults_of(tmp_path, body("x = [1]", "y = 3", "for i in range(60):", f"    {line}", NOISY), options=ONE)
+    assert faults_of(tmp_path, body("x = [0]*1000", f"if len(x) == 256: {RAW}", NOISY), options=ONE)
     branches = [line for i in range(1, 1500) for line in (f"elif y > -{i}:", f"    return {i}")]
     assert faults_of(tmp_path, body("y = answers[0] + noise.laplace(1)", "if y > 0:", "    return 0", *branches), options=ONE)
 
