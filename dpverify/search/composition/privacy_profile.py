@@ -77,8 +77,6 @@ from dpverify.trusted.theories.composition.rules import (
     parallel_composition,
     poisson_subsampling,
     sampling_without_replacement,
-    shuffled_bits,
-    shuffling,
     single_part,
 )
 from dpverify.trusted.theories.composition.rules import independent_coordinates as product
@@ -900,8 +898,9 @@ def _at_a_delta(run: Run, plan: Plan, curve: Curve, delta: arb, digits: int) -> 
         found = every_shift.passes(run, float(delta))
         if found and curve.upper.worst(rational(Fraction(found["upper"]))) <= delta:
             return found
-    starts = shuffles.passes(run, plan, float(delta)) if plan["rule"] in (shuffling.NAME, shuffled_bits.NAME) else (None, None)
-    return _inverse(curve, delta, digits, starts)
+    if plan["rule"] in shuffles.DIGITS:  # about where is known, and how near bounds are
+        return _inverse(curve, delta, min(digits, shuffles.DIGITS[plan["rule"]]), shuffles.passes(run, plan, float(delta)))
+    return _inverse(curve, delta, digits)
 
 
 def _inverse(curve: Curve, delta: arb, digits: int, starts: tuple[Fraction | None, Fraction | None] = (None, None)) -> Plan:
