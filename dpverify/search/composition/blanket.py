@@ -28,9 +28,6 @@ from dpverify.trusted.theories.composition.rules import privacy_blanket as rule
 from dpverify.trusted.theories.composition.rules import shuffling
 
 _SHARP = 7
-_SHARPER = 8
-"""The bounds from both sides are nearer to each other where there are very many people."""
-_MANY = 10**5
 _ROUGH = 3
 """Half of the bits to which a sum is known where many epsilons are asked."""
 _WITNESS = 12
@@ -105,7 +102,7 @@ def passes(laws: Sequence[Law], delta: float) -> Fraction | None:
     if root is None:
         return None
     law = max(laws, key=lambda law: law.about(float(root)))
-    true = float(law.exactly(rational(root), _SHARP).mid())
+    true = float(law.exactly(rational(root), _SHARP - 1).mid())
     return crossing(about, delta * law.about(float(root)) / true) if true > 0 else root
 
 
@@ -115,8 +112,7 @@ def plan(shuffle: Shuffle, epsilon: float | None, delta: float, one: bool) -> Pl
     one: whether that one epsilon alone is asked, where sums are enclosed to more bits.
     """
     sums = Sums(shuffle)
-    sharp = _SHARPER if sums.people > _MANY else _SHARP
-    found: Plan = {"rule": rule.NAME, "smoothing": sharp if one else _ROUGH}
+    found: Plan = {"rule": rule.NAME, "smoothing": _SHARP if one else _ROUGH}
     worst = sums.worst(float(passes(sums.above, delta) or 0) if epsilon is None else epsilon)
     if worst is not None:
         found["below"] = {"pair": [*worst[0]], "others": worst[1]}

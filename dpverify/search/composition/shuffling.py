@@ -41,7 +41,7 @@ _ALL = 10**6
 _MOST_OUTPUTS = 8
 _MOST_WEIGHTS = 6
 _MOST_SPLITS = 1_000
-DIGITS: Mapping[str, int] = {rule.NAME: _ALL, exact.NAME: _ALL, outputs.NAME: 6}
+DIGITS: Mapping[str, int] = {rule.NAME: _ALL, exact.NAME: _ALL, outputs.NAME: 4}
 """The rules whose curves are looked at in floats before, and to how many digits they say at which epsilon a delta is passed."""
 _TOLERANCE = 6e-7
 """How far the bounds on epsilon may be apart for what lies between splits; delta falls by so much times the squared deviations."""
