@@ -25,7 +25,6 @@ from dpverify.trusted.kernel.model import (
     Exponential,
     Group,
     Guarantee,
-    KaryResponse,
     Kernel,
     Part,
     PostProcess,
