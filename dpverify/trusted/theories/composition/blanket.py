@@ -1,7 +1,7 @@
 """How well what n people tell hides the record of one of them, by what others tell alike (theory#privacy-blanket).
 
-That is (1/n) E max(0, X_1 + ... + X_n) for independent X of one law: an integral of (E e^(u X))^n / u^2 over complex u of one real part. Noise
-of variance tau^2 makes that integral end: it adds at least 0, and at most tau^2 times the density of the sum with it at 0.
+That is (1/n) E max(0, X_1 + ... + X_n) for independent X of one law: an integral of (E e^(u X))^n / u^2 over complex u of one real part.
+Noise of variance tau^2 makes the integral end: it adds at least 0, and at most tau^2 times the density of the sum with it at 0.
 """
 
 from __future__ import annotations
