@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import Any
 
 from dpverify.catalogue.mechanisms import read_mechanism
-from dpverify.replays.adapters import patched_for_real
 from dpverify.replays.calls import Call
 from dpverify.replays.noise import Noise, Session
+from dpverify.replays.owned import patched_for_real
 from dpverify.replays.search import takes_noise
 from dpverify.samplers import mechanisms
 
