@@ -109,7 +109,8 @@ def _numpy(session: Session) -> Patches:
         return generator(seed if isinstance(seed, numpy.random.BitGenerator) else numpy.random.PCG64(seed))
 
     found = [(numpy.random, name, function) for name, function in methods.items()]
-    return [*found, (numpy.random, "default_rng", default_rng), (numpy.random, "Generator", generator), (numpy.random, "RandomState", state)]
+    made = {"default_rng": default_rng, "Generator": generator, "RandomState": state}
+    return [*found, *((numpy.random, name, one) for name, one in made.items())]
 
 
 def _standard(session: Session) -> Patches:
@@ -158,7 +159,7 @@ def _diffprivlib(session: Session) -> Patches:
 
 def _pydp(session: Session) -> Patches:
     """Laplace and Gaussian mechanisms of PyDP: what they say of themselves is the declaration."""
-    from pydp.algorithms import numerical_mechanisms as mechanisms
+    from pydp.algorithms import numerical_mechanisms as mechanisms  # type: ignore[import-not-found]
 
     def laplace(self: Any, value: Any) -> Any:
         table = {"kind": "builtin", "name": "laplace", "scale": parameter("scale", exact(self.sensitivity) / exact(self.epsilon))}  # type: ignore[operator]

@@ -198,7 +198,7 @@ def differs_in(way: str, first: Trace, second: Trace) -> Breach | None:
         return None
     if isinstance(a, dict) and isinstance(b, dict):
         name = next(iter([key for key in (*a, *b) if not same(a.get(key), b.get(key))]), "")
-        a, b, way = a.get(name), b.get(name), f"{way} into {name}"
+        a, b, way = a.get(name), b.get(name), f"kept in {name}" if way == "kept" else f"{way} into {name}"
     elif isinstance(a, list) and isinstance(b, list):
         a, b = ([one for one in mine if one not in others] or mine for mine, others in ((a, b), (b, a)))
     return Breach("told", f"all calls had the same outputs, and {a!r:.60} is {way} on one input and {b!r:.60} on its neighbour")

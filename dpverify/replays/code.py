@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import dis
 import functools
+import math
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from fractions import Fraction
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
@@ -102,7 +102,7 @@ def near(constants: Iterable[Any]) -> list[Any]:
     """Constants with the numbers beside them: where comparisons change, and halves, where what is rounded does."""
     found: dict[tuple[type, Any], None] = {}
     for held in constants:
-        beside = [held] if isinstance(held, str) else [held, held + 1, held - 1, held / 2]
+        beside: list[Any] = [held] if isinstance(held, str) else [held, held + 1, held - 1, held / 2]
         for value in beside:
             if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
                 found[int, int(value)] = None
@@ -112,7 +112,7 @@ def near(constants: Iterable[Any]) -> list[Any]:
 
 def with_constants(usual: st.SearchStrategy[Any], constants: Iterable[Any]) -> st.SearchStrategy[Any]:
     """Values as they are drawn usually, and now and then one that the code names, where the strategy has it."""
-    special = [value for value in constants if _has(usual, value)]
+    special = [value for value in (*constants, *_ends(usual)) if _has(usual, value)]
     if not special:
         return usual
 
@@ -141,6 +141,17 @@ def _has(strategy: Any, value: Any) -> bool:
     except (AttributeError, TypeError):
         return False
     return False
+
+
+def _ends(strategy: Any) -> Iterator[Any]:
+    """The least and the greatest value that a strategy draws, where there are such."""
+    held = getattr(strategy, "wrapped_strategy", strategy)
+    for one in getattr(held, "original_strategies", ()):
+        yield from _ends(one)
+    for name in ("start", "end", "min_value", "max_value"):
+        value = getattr(held, name, None)
+        if isinstance(value, int | float) and abs(value) != math.inf:
+            yield value
 
 
 class Lines:
@@ -189,5 +200,5 @@ def called_only(function: FunctionType, name: str) -> bool:
 
 def sizes(constants: Iterable[Any], most: int) -> list[int]:
     """How many rows the code may count up to: its whole numbers, with one less and one more."""
-    whole = {int(value) for value in constants if isinstance(value, int | float | Fraction) and abs(value) < 2**31 and value == int(value)}
+    whole = [int(value) for value in constants if isinstance(value, int | float) and abs(value) < most + 2 and value == int(value)]
     return sorted({size for value in whole for size in (value - 1, value, value + 1) if 1 <= size <= most})

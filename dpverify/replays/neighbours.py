@@ -53,12 +53,11 @@ class Inputs:
         return replace(self, row=row, fields=fields, sizes=tuple(sizes(constants, self.most)))
 
     def pair(self, draw: Draw) -> tuple[Any, Any]:
-        """Two neighbours, in either order."""
+        """Two neighbours, in either order, as lists of rows."""
         others = self._others(draw)
         mine = self._person(draw)
         second = list(others) if self.adjacency == "add-remove" else self._put(draw, others, self._person(draw))
-        first = self._put(draw, others, mine)
-        pair = (self._formed(first), self._formed(second))
+        pair = (self._put(draw, others, mine), second)
         return pair if draw(st.booleans()) else pair[::-1]
 
     def _others(self, draw: Draw) -> list[Any]:
@@ -90,7 +89,8 @@ class Inputs:
             found.insert(draw(st.integers(0, len(found))), row)
         return found
 
-    def _formed(self, rows: list[Any]) -> Any:
+    def formed(self, rows: list[Any]) -> Any:
+        """A table in its form."""
         if self.form in ("rows", "duckdb"):
             return rows
         columns = {name: [row[name] for row in rows] for name in (*self.columns, *((self.person,) if self.person else ()))}
@@ -104,7 +104,7 @@ class Inputs:
     def opened(self, data: Any) -> Any:
         """The table as the pipeline is given it."""
         if self.form != "duckdb":
-            return copy.deepcopy(data)
+            return self.formed(copy.deepcopy(data))
         import duckdb
 
         names = (*self.columns, *((self.person,) if self.person else ()))

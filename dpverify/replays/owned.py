@@ -26,7 +26,7 @@ DAY: Final = 86_400
 def owned(
     session: Session, public: int, patch: Sequence[str], functions: Sequence[FunctionType], pipeline: Any = None
 ) -> Iterator[None]:  # fmt: skip
-    """Own what is random, and the clock. public: what decides both; patch: the libraries whose noise is noted; functions: the pipeline's."""
+    """Own what is random, and the clock. public: decides both; patch: the libraries whose noise is noted; functions: the pipeline's."""
     patches = [*_entropy(public), *_clock(public), *_seeds(session, public)]
     for name in patch:
         patches += ADAPTERS[name](session)
@@ -80,7 +80,7 @@ class _Clock:
 
     now = NOW
 
-    class Datetime(_DATETIME, metaclass=_Type):
+    class Datetime(datetime.datetime, metaclass=_Type):
         """In place of datetime.datetime."""
 
         def __new__(cls, *given: Any, **named: Any) -> Any:
@@ -98,7 +98,7 @@ class _Clock:
         def today(cls) -> Any:
             return cls.now()
 
-    class Date(_DATE, metaclass=_Type):
+    class Date(datetime.date, metaclass=_Type):
         """In place of datetime.date."""
 
         def __new__(cls, *given: Any, **named: Any) -> Any:
@@ -143,7 +143,7 @@ def _seeds(session: Session, public: int) -> Patches:
 
 
 def _named(functions: Sequence[FunctionType], held: dict[int, Any]) -> Iterator[tuple[dict[str, Any], str, Any]]:
-    """Names of the pipeline's modules that stand for what is replaced, as after `from numpy.random import laplace`; float and int of noise."""
+    """Names of the pipeline's modules for what is replaced, as after `from numpy.random import laplace`; and float and int of noise."""
     seen = set[tuple[int, str]]()
     for function in functions:
         space = function.__globals__

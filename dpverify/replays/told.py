@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, Final
 from unittest import mock
 
-PRINTED, LOGGED, WARNED, WRITTEN = "printed", "logged", "warned", "written"
+PRINTED, LOGGED, WARNED, WRITTEN, KEPT = "printed", "logged", "warned", "written", "kept"
 WAYS: Final = (PRINTED, LOGGED, WARNED, WRITTEN)
 MOST_BYTES: Final = 1_000_000
 
 
 @contextlib.contextmanager
 def listened(told: dict[str, Any]) -> Iterator[None]:
-    """Note under each of WAYS what is told that way while this lasts; what is printed, logged and warned of goes nowhere else."""
+    """Note what is printed, logged, warned of and written while this lasts, each under its name; but for files it goes nowhere else."""
     printed, logged, opened = io.StringIO(), list[tuple[str, str, str]](), dict[str, int]()
     real = builtins.open
 
@@ -32,9 +32,8 @@ def listened(told: dict[str, Any]) -> Iterator[None]:
 
     def open_(file: Any, mode: Any = "r", *rest: Any, **named: Any) -> Any:
         if isinstance(mode, str) and set(mode) & set("wax+") and isinstance(file, str | os.PathLike):
-            path = os.fspath(file)
-            at = os.path.getsize(path) if "a" in mode and os.path.exists(path) else 0
-            opened.setdefault(str(path), at)
+            path = Path(os.fspath(file))
+            opened.setdefault(str(path), path.stat().st_size if "a" in mode and path.exists() else 0)
         return real(file, mode, *rest, **named)
 
     try:
