@@ -10,7 +10,7 @@ import numpy
 
 from dpverify.errors import SpecError
 from dpverify.replays.calls import Call, exact, place
-from dpverify.replays.noise import Draw, Session, entries_of, kind_of, length, parameter
+from dpverify.replays.noise import Draw, Noise, Session, entries_of, kind_of, length, parameter
 
 Patches = list[tuple[Any, str, Any]]
 """What stands in place of what while a pipeline runs: the owner, the name there, and the replacement."""
@@ -153,8 +153,26 @@ def _diffprivlib(session: Session) -> Patches:
         table = {"kind": "builtin", "name": "discrete_laplace", "scale": parameter("scale", self.sensitivity / self.epsilon)}
         return _at_once(session, table, "l1", value, self.sensitivity)
 
-    of = {"Laplace": laplace, "Gaussian": gaussian, "GaussianAnalytic": gaussian, "Geometric": geometric}
-    return [(getattr(mechanisms, name), "randomise", function) for name, function in of.items()]
+    def after(noisy: Callable[..., Any], done: str) -> Callable[..., Any]:
+        return lambda self, value: getattr(self, done)(noisy(self, value))
+
+    def exponential(self: Any) -> Any:
+        noted(self)
+        beta = exact(self.epsilon) / exact(self.sensitivity) / (1 if self.monotonic else 2)  # type: ignore[operator]
+        neighbours = "monotone" if self.monotonic else "all"
+        index = Noise(session).exponential(list(self.utility), beta=str(beta), sensitivity=self.sensitivity, neighbours=neighbours)
+        return self.candidates[index] if self.candidates else index
+
+    def other(self: Any, *_: Any) -> Any:
+        raise SpecError(f'patch="diffprivlib" does not note {type(self).__name__}, only {", ".join(sorted(of))}.')
+
+    of: dict[str, Callable[..., Any]] = {
+        "Laplace": laplace, "Gaussian": gaussian, "GaussianAnalytic": gaussian, "Geometric": geometric, "Exponential": exponential,
+    }  # fmt: skip
+    for done, kind in (("_truncate", "Truncated"), ("_fold", "Folded")):
+        of |= {f"{name}{kind}": after(of[name], done) for name in ("Laplace", "Geometric")}
+    known = {name: held for name, held in vars(mechanisms).items() if isinstance(held, type) and "randomise" in vars(held)}
+    return [(held, "randomise", of.get(name, other)) for name, held in known.items() if name not in ("DPMachine", "DPMechanism")]
 
 
 def _pydp(session: Session) -> Patches:

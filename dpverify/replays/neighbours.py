@@ -30,9 +30,9 @@ class Inputs:
     """Tables that differ by one person.
 
     row: a strategy of one row. adjacency: whether the neighbour has a person more, or another in place of one. rows: how many rows a person
-    has at most. person: the column that says whose a row is, filled in with numbers; form: a list of rows, a dictionary of columns, or a
-    data frame of pandas; "duckdb" is a list of rows as long as it is compared, and a connection with a table `rows` where it is run. most:
-    how many rows a table has at most. sizes: numbers of rows at which the code of the pipeline may do something else.
+    has at most. person: the column that says whose a row is, filled in with numbers; form: a list of rows, a dictionary of columns, a data
+    frame of pandas, or "duckdb", a connection with a table `rows` where it is run. most: how many rows a table has at most; sizes: numbers
+    of rows at which the code of the pipeline may do something else; kinds: of columns, in SQL.
     """
 
     row: st.SearchStrategy[Any]
@@ -44,6 +44,7 @@ class Inputs:
     most: int = 200
     sizes: tuple[int, ...] = ()
     fields: Mapping[str, st.SearchStrategy[Any]] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     def naming(self, constants: Sequence[Any]) -> Inputs:
         """The same tables, where values and numbers of rows that code names occur more often."""
@@ -109,7 +110,7 @@ class Inputs:
 
         names = (*self.columns, *((self.person,) if self.person else ()))
         found = duckdb.connect()
-        kinds = [f'"{name}" {"BIGINT" if name == self.person else kind_of(self.fields[name])}' for name in names]
+        kinds = [f'"{name}" {"BIGINT" if name == self.person else self.kinds[name]}' for name in names]
         found.execute(f"CREATE TABLE rows ({', '.join(kinds)})")
         if data:
             found.executemany(f"INSERT INTO rows VALUES ({', '.join('?' * len(names))})", [[row[name] for name in names] for row in data])
@@ -152,7 +153,8 @@ def inputs(
         faults.append("rows is a strategy, and columns have names where rows is a dictionary of columns with what they hold.")
     if faults:
         raise SpecError(faults)
-    return Inputs(rows, adjacency, rows_per_person, person, form, columns, most_rows, (), made)
+    kinds = {name: kind_of(one) for name, one in made.items()}
+    return Inputs(rows, adjacency, rows_per_person, person, form, columns, most_rows, (), made, kinds)
 
 
 def of_domain(held: Any, allow_nan: bool = False) -> st.SearchStrategy[Any]:
