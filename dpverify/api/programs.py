@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from types import CodeType
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from dpverify.errors import SpecError
 from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.expr import Num, symbols
 from dpverify.trusted.kernel.model import Domain
+
+if TYPE_CHECKING:
+    from dpverify.replays.agreeing import Agreement
 
 Function = Callable[..., Any]
 
@@ -65,6 +68,17 @@ class Program:
             raise SpecError(f"{self.function.__name__} takes {', '.join(free) or 'no parameters'}, and {len(arguments)} are given.")
         self._require_meant(data, {name: value for name, value in given.items() if name != "noise"}, source)
         return self.function(data, **given)
+
+    def agree(self, *, parameters: Mapping[str, Any] | None = None, answers: int | None = None, tries: int = 200, seed: int = 0) -> Agreement:
+        """Whether the function tells what its declaration, which is what is proved, tells of the same answers and noises.
+
+        Hypothesis chooses answers, parameters and noises; both are carried out with exact numbers. parameters: values or domains, as the
+        decorator's; answers: how many. tries: how often. Printing what it gives says which branches were taken, which lines never ran, and
+        shows what differs. Raises SpecError for what cannot be read, and what the function raises.
+        """
+        from dpverify.replays.agreeing import agreement
+
+        return agreement(self.function, self.text, parameters, answers, tries, seed)
 
     def _require_meant(self, data: Any, given: Mapping[str, Any], source: Any) -> None:
         """That data and arguments are among those that the decorator speaks of. Raises SpecError listing all that are not."""
