@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import json
-import random
+import operator
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -156,7 +156,7 @@ def _is_number(text: Any) -> bool:
 
 
 def _close(a: Fraction, b: Fraction | None) -> bool:
-    return b is not None and abs(a - b) <= CLOSE * max(abs(a), abs(b), 1)
+    return b is not None and abs(a - b) <= CLOSE * max(abs(a), abs(b), Fraction(1))
 
 
 def same_told(a: str, b: str) -> bool:
@@ -164,7 +164,9 @@ def same_told(a: str, b: str) -> bool:
     if a == b:
         return True
     one, other = NUMBER.findall(a), NUMBER.findall(b)
-    return NUMBER.sub("#", a) == NUMBER.sub("#", b) and len(one) == len(other) and all(_close(Fraction(x), Fraction(y)) for x, y in zip(one, other, strict=True))
+    if NUMBER.sub("#", a) != NUMBER.sub("#", b) or len(one) != len(other):
+        return False
+    return all(_close(Fraction(x), Fraction(y)) for x, y in zip(one, other, strict=True))
 
 
 def in_a_row(told: Any) -> str:
@@ -257,7 +259,7 @@ class _Agreeing:
         """A stream is carried out; what is told of it alone is a function of it."""
         reads, queries = table["answers"], table.get("queries")
         at_once = queries == 1 and len(reads) > 1
-        size = len(reads) if at_once else int(queries) if str(queries).isdigit() else None
+        size = len(reads) if at_once else int(str(queries)) if str(queries).isdigit() else None
         whole = any(map(is_whole, noises.declared))
         answers = self.answers(data, 1 if at_once else len(reads), size, whole)
         function = in_a_row(self.run(answers, values, noises, watched=not at_once))
@@ -276,7 +278,8 @@ class _Agreeing:
         (law,) = noises.declared or (next(iter(_laws({"parts": [table["noise"]]}))),)
         answers = self.answers(data, 1, size, is_whole(law))
         told = self.run(answers, values, noises, watched=True)
-        multiple = Fraction(str(found.claim.get("sensitivity", 1)).strip("()") or 1) if _is_number(found.claim.get("sensitivity", 1)) else Fraction(1)
+        said = found.claim.get("sensitivity", 1)
+        multiple = Fraction(said) if _is_number(said) else Fraction(1)
         key = tuple(sorted(values.items()))
         ways = self.fitted.setdefault(key, list(itertools.product((1, -1), (1, -1))))
         places = {}
@@ -295,10 +298,8 @@ class _Agreeing:
         if any("query" not in part for part in parts):
             raise Uncompared("noise is added to a number that the declaration knows by its sensitivity alone")
         fields = parts[0]["query"]["record"]
-        whole = {name for name, domain in fields.items() if "integer" in str(domain)}
         known = {name: self.field(domain) for name, domain in fields.items()}
         rows = data.draw(st.lists(st.fixed_dictionaries(known), max_size=4))
-        assert whole is not None
         given_rows = [row["row"] for row in rows] if set(fields) == {"row"} and "row" not in str(self.constants) else rows
         told = numbers_in(self.run(given_rows, values, noises, watched=False))
         sums = [query_of(part["query"], rows) for part in parts]
@@ -308,7 +309,9 @@ class _Agreeing:
         key = tuple(sorted(values.items()))
         cases = self.fitted.setdefault(key, [])
         cases.append((tuple(sums), tuple(exact(one) for one in told), {(law, count): value for law, count, value in drawn}))
-        agree = all(any(_fits(cases, at, place, one) for place in range(len(told)) for one in _of_law(cases, part)) for at, part in enumerate(parts))
+        agree = all(
+            any(_fits(cases, at, place, one) for place in range(len(told)) for one in _of_law(cases, part)) for at, part in enumerate(parts)
+        )
         if not agree:
             cases.pop()
         noisy = [f"{rendered(total)} + noise" for total in sums]
@@ -319,8 +322,9 @@ class _Agreeing:
         read = read_value_or_domain(str(domain))
         named_ = [Fraction(str(one)) for one in near(self.constants) if isinstance(one, int | float)]
         fits = [value for value in (*named_, *map(Fraction, range(-3, 4))) if isinstance(read, Domain) and read.holds(value)]
-        whole = isinstance(read, Domain) and read.integer
-        return st.sampled_from(sorted({int(value) if value.denominator == 1 else value for value in fits if not whole or value.denominator == 1}) or [0])
+        if isinstance(read, Domain) and read.integer:
+            fits = [value for value in fits if value.denominator == 1]
+        return st.sampled_from(sorted({int(value) if value.denominator == 1 else value for value in fits}) or [0])
 
 
 def _of_law(cases: Sequence[tuple[Any, ...]], part: Mapping[str, Any]) -> list[Any]:
@@ -344,19 +348,21 @@ def _fits(cases: Sequence[tuple[Any, ...]], at: int, place: int, draw: Any) -> b
 
 def query_of(query: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Fraction:
     """The sum that a query is, over rows."""
-    import ast
-
     (text,) = query["sum"]
     kept = [row for row in rows if "where" not in query or _value(ast.parse(query["where"], mode="eval").body, row)]
     return sum((Fraction(_value(ast.parse(str(text), mode="eval").body, row)) for row in kept), Fraction(0))
 
 
-def _value(node: Any, row: Mapping[str, Any]) -> Any:
-    import ast
-    import operator
+COMPARED: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
+    ast.GtE: operator.ge, ast.Gt: operator.gt, ast.LtE: operator.le, ast.Lt: operator.lt, ast.Eq: operator.eq, ast.NotEq: operator.ne,
+}  # fmt: skip
+BINARY: Final[Mapping[type[ast.operator], Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow,
+}  # fmt: skip
+CALLED: Final[Mapping[str, Callable[..., Any]]] = {"min": min, "max": max, "abs": abs}
 
-    compare = {ast.GtE: operator.ge, ast.Gt: operator.gt, ast.LtE: operator.le, ast.Lt: operator.lt, ast.Eq: operator.eq, ast.NotEq: operator.ne}
-    binary = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow}
+
+def _value(node: Any, row: Mapping[str, Any]) -> Any:
     match node:
         case ast.Constant(value):
             return Fraction(str(value)) if isinstance(value, int | float) else value
@@ -365,14 +371,14 @@ def _value(node: Any, row: Mapping[str, Any]) -> Any:
         case ast.UnaryOp(op, inside):
             return not _value(inside, row) if isinstance(op, ast.Not) else -_value(inside, row)
         case ast.BinOp(left, op, right):
-            return binary[type(op)](Fraction(_value(left, row)), _value(right, row))
+            return BINARY[type(op)](Fraction(_value(left, row)), _value(right, row))
         case ast.BoolOp(op, parts):
             return (all if isinstance(op, ast.And) else any)(_value(each, row) for each in parts)
         case ast.Compare(left, ops, rest):
             values = [_value(left, row), *(_value(each, row) for each in rest)]
-            return all(compare[type(op)](a, b) for op, a, b in zip(ops, values, values[1:], strict=False))
+            return all(COMPARED[type(op)](a, b) for op, a, b in zip(ops, values, values[1:], strict=False))
         case ast.Call(ast.Name("min" | "max" | "abs" as name), parts):
-            return {"min": min, "max": max, "abs": abs}[name](*(_value(each, row) for each in parts))
+            return CALLED[name](*(_value(each, row) for each in parts))
     raise Uncompared(f"{ast.unparse(node)} in a query is not carried out")
 
 
@@ -392,7 +398,7 @@ def _words(law: Law) -> str:
     return f"{table.get('name', table.get('kind', 'noise'))}({inside})"
 
 
-def _values(said: Any, constants: Sequence[Any]) -> st.SearchStrategy[Fraction]:
+def _values(said: Any) -> st.SearchStrategy[Fraction]:
     """Values of a parameter, from what the decorator or the caller says of it. Raises SpecError."""
     try:
         read = read_value_or_domain(str(said))
@@ -405,7 +411,8 @@ def _values(said: Any, constants: Sequence[Any]) -> st.SearchStrategy[Fraction]:
         return st.just(number)
     few = [Fraction(one) for one in (0, 1, 2, 3, -1, -2)] + ([] if read.integer else [Fraction(1, 2), Fraction(3, 2)])
     fits = [value for value in few if read.holds(value)]
-    ends = [Fraction(str(end)) + step for end in (read.lower, read.upper) if end is not None for step in (0, 1, -1, Fraction(1, 100), -Fraction(1, 100))]
+    steps = (Fraction(0), Fraction(1), Fraction(-1), Fraction(1, 100), Fraction(-1, 100))
+    ends = [Fraction(str(end)) + step for end in (read.lower, read.upper) if end is not None for step in steps]
     fits += [value for value in ends if read.holds(value) and not (read.integer and value.denominator != 1)]
     return st.sampled_from(sorted(set(fits)))
 
@@ -414,12 +421,11 @@ def agreement(
     function: Callable[..., Any], text: Text, parameters: Mapping[str, Any] | None, answers: int | None, tries: int, seed: int
 ) -> Agreement:
     """Carry a program and its declaration out `tries` times with the same noises. Raises SpecError for what cannot be read."""
-    module, program = named(text)
-    said = default_parameters(program, dict(parameters or {}))
+    said = default_parameters(named(text)[1], dict(parameters or {}))
     functions = functions_of(function)
     constants = constants_of(functions)
     lines = Lines(functions)
-    known = {name: _values(one, constants) for name, one in said.items()}
+    known = {name: _values(one) for name, one in said.items()}
     state = _Agreeing(function, text, known, answers, constants)
     reason: list[str] = []
 
@@ -442,7 +448,6 @@ def agreement(
         finding, reason = NOT_COMPARED, [str(error)]
     except Faulty as error:
         raise SpecError([f"{text.file}: {fault}" for fault in error.faults]) from error
-    assert random is not None and Counter is not None and module is not None
     branches = (len(state.taken), state.branches) if state.branches else (0, 0)
     example = state.shown if finding == DIFFERENCE else None
     return Agreement(text.name, finding, state.kind, state.tries, branches, tuple(lines.left), example, "; ".join(reason) or None)
