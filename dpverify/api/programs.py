@@ -84,7 +84,7 @@ class Program:
         return agreement(self.function, self.text, parameters, answers, tries, seed)
 
     def sampler(self, **parameters: Any) -> Callable[[Any, Any], Any]:
-        """The function as dpverify.audit takes it: of data and a generator of numpy, which noise is drawn from; what it yields as a tuple."""
+        """The function as dpverify.audit takes it: of data and a generator of numpy to draw from; what is yielded comes in a tuple."""
         source = Noises(0)
 
         def drawn(data: Any, rng: Any) -> Any:

@@ -197,13 +197,13 @@ def rerun(
     if answer.verdict != "REFUTED":
         return Rerun(text.name, "NOT_SHOWN", witness, {}, "", reason=f"the claim is {answer.verdict}, and not refuted")
     try:
-        parameters, found = _declared(text, {**(given or {}), **(witness.get("at") or {})})
+        parameters, found = declared(text, {**(given or {}), **(witness.get("at") or {})})
         return _rerun(_Rerunning(function, noises, parameters), text.name, witness, parameters, found)
     except Unshown as error:
         return Rerun(text.name, "NOT_SHOWN", witness, {}, "", reason=str(error))
 
 
-def _declared(text: Text, given: Mapping[str, Any]) -> tuple[dict[str, Any], Compiled]:
+def declared(text: Text, given: Mapping[str, Any]) -> tuple[dict[str, Any], Compiled]:
     """The values of the program's parameters at the witness, of those in a domain one that it has, and the declaration with them."""
     module, program = named(text)
     known = default_parameters(program, {})
@@ -252,7 +252,7 @@ def _unlike(witness: Mapping[str, Any], first: Run | None, second: Run | None) -
     for side, run in (("P", first), ("Q", second)):
         stated, seen = _middle(str(witness.get(side, ""))), 0 if run is None else run.hits
         if stated is not None and abs(seen - RUNS * stated) > SIGMAS * math.sqrt(RUNS * abs(stated * (1 - stated))) + 1:
-            return f"the event is seen {seen} times in {RUNS} runs, and {side} = {stated:.4g}: its words are read another way than they are meant"
+            return f"the event is seen {seen} times in {RUNS} runs, and {side} = {stated:.4g}: it is read in another way than is meant"
     return ""
 
 
@@ -298,7 +298,7 @@ def _in_order(told: Any) -> list[Any]:
 def _selected(
     by: _Rerunning, pair: str, event: str, witness: Mapping[str, Any], found: Compiled
 ) -> Iterator[tuple[tuple[Any, Any], Callable[[Any], bool]]]:  # fmt: skip
-    """Answers of an above threshold, or of a noisy maximum, whose words are of all of them: around each number that may be the threshold."""
+    """Answers of an above threshold, around each number that may be the threshold, or of a noisy maximum."""
     number = r"(-?[\d/.]+)"
     unit = _rational(str(found.claim.get("sensitivity", 1))) or Fraction(1)
     match = re.fullmatch(rf"answers {number} at negatives, {number} at positives; and {number} at negatives, {number} at positives", pair)
