@@ -64,7 +64,8 @@ def audit(
 ) -> int:  # fmt: skip
     """Sample the implementations that [audit] tables name, and programs, and look for violations of each claim.
 
-    Runs the code that the tables name, and Python files with programs: beside their declarations, with the same noise, too. An audit never proves: it says VIOLATION, NONCONFORMING or what it would have seen.
+    Runs the code that the tables name, and Python files with programs, which are held against their declarations too, with the same noise.
+    An audit never proves: it says VIOLATION, NONCONFORMING or what it would have seen.
     """
     from dpverify.cli.claims import audited, refused, selected, specs_of
     from dpverify.cli.programs import audited_programs, is_program

@@ -97,8 +97,8 @@ def _program(spec: Spec) -> Any:
 def _sampled(found: Audited, spec: Spec, stated: Stated, program: Any, samples: int | None, how: Mapping[str, Any]) -> None:
     """The refutation of a claim in the function, and samples on the pair that tells the most, as far as one is known."""
     from dpverify.audits import audit
-    from dpverify.report.answers import judged
     from dpverify.replays.refuted import declared
+    from dpverify.report.answers import judged
     from dpverify.trusted.kernel.expr import format_expr, symbols
 
     answer = judged(stated, 20, spec.file)
