@@ -141,7 +141,7 @@ class _Searching:
         if breach is None:
             return None, first, second
         with contextlib.suppress(Unlikely, Recentred):
-            again = self.run(pair[0], config, Session(choose, first, self.sensitivity), public, afresh=False)
+            again = self.run(pair[0], config, Session(choose, first, self.sensitivity), public)
             changed = compare(first, again, Fraction(0))
             if changed is not None and changed.kind != "value" and first.breach is None:
                 why = "Something is kept from run to run, or random without a seed"
@@ -219,9 +219,9 @@ class _Searching:
                 return Breach("seed", said, where)
         return None
 
-    def run(self, given_data: Any, config: Mapping[str, Any], session: Session, public: int, *, afresh: bool = True) -> Trace:
-        """Run the pipeline on a copy of its data. afresh: with what it keeps as it was at first."""
-        if afresh and self.kept is not None:
+    def run(self, given_data: Any, config: Mapping[str, Any], session: Session, public: int) -> Trace:
+        """Run the pipeline on a copy of its data, where that is asked with what it keeps as it was at first."""
+        if self.kept is not None:
             self.kept.reset()
         trace, extra = session.trace, {"noise": Noise(session)} if takes_noise(self.pipeline) else {}
         data = self.inputs.opened(given_data) if isinstance(self.inputs, Inputs) else copy.deepcopy(given_data)

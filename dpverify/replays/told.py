@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 from unittest import mock
 
+from dpverify.replays.calls import ADDRESS
+
 PRINTED, LOGGED, WARNED, WRITTEN, KEPT = "printed", "logged", "warned", "written", "kept"
 WAYS: Final = (PRINTED, LOGGED, WARNED, WRITTEN)
 MOST_BYTES: Final = 1_000_000
@@ -25,7 +27,7 @@ def listened(told: dict[str, Any]) -> Iterator[None]:
     real = builtins.open
 
     def handled(self: logging.Logger, record: logging.LogRecord) -> None:
-        logged.append((record.name, record.levelname, record.getMessage()))
+        logged.append((record.name, record.levelname, ADDRESS.sub("", record.getMessage())))
 
     def is_heard(self: logging.Logger, level: int) -> bool:
         return level >= logging.INFO or _is_enabled(self, level)
@@ -46,7 +48,7 @@ def listened(told: dict[str, Any]) -> Iterator[None]:
             warnings.simplefilter("always")
             yield
     finally:
-        told[PRINTED] = printed.getvalue()
+        told[PRINTED] = ADDRESS.sub("", printed.getvalue())
         told[LOGGED] = logged
         told[WARNED] = [str(one.message) for one in warned if issubclass(one.category, UserWarning)]
         told[WRITTEN] = {path: _content(path, at) for path, at in opened.items()}
