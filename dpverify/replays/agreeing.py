@@ -298,7 +298,8 @@ class _Agreeing:
         if any("query" not in part for part in parts):
             raise Uncompared("noise is added to a number that the declaration knows by its sensitivity alone")
         fields = parts[0]["query"]["record"]
-        known = {name: self.field(domain) for name, domain in fields.items()}
+        told_of = [Fraction(one) for one in NUMBER.findall(str([(part["query"]["sum"], part["query"].get("where")) for part in parts]))]
+        known = {name: self.field(domain, [*self.constants, *map(int, told_of)]) for name, domain in fields.items()}
         rows = data.draw(st.lists(st.fixed_dictionaries(known), max_size=4))
         given_rows = [row["row"] for row in rows] if set(fields) == {"row"} and "row" not in str(self.constants) else rows
         told = numbers_in(self.run(given_rows, values, noises, watched=False))
@@ -317,10 +318,10 @@ class _Agreeing:
         noisy = [f"{rendered(total)} + noise" for total in sums]
         return given_rows, rendered(told), f"multiples of {', '.join(noisy)}, as before", agree
 
-    def field(self, domain: Any) -> st.SearchStrategy[Any]:
-        """Values of a field: few of them, and those that the code names."""
+    def field(self, domain: Any, constants: Sequence[Any]) -> st.SearchStrategy[Any]:
+        """Values of a field: few of them, and those that the code and the declaration name."""
         read = read_value_or_domain(str(domain))
-        named_ = [Fraction(str(one)) for one in near(self.constants) if isinstance(one, int | float)]
+        named_ = [Fraction(str(one)) for one in near(constants) if isinstance(one, int | float)]
         fits = [value for value in (*named_, *map(Fraction, range(-3, 4))) if isinstance(read, Domain) and read.holds(value)]
         if isinstance(read, Domain) and read.integer:
             fits = [value for value in fits if value.denominator == 1]

@@ -199,6 +199,6 @@ def called_only(function: FunctionType, name: str) -> bool:
 
 
 def sizes(constants: Iterable[Any], most: int) -> list[int]:
-    """How many rows the code may count up to: its whole numbers, with one less and one more."""
+    """How many rows the code may count up to: its whole numbers, with one less."""
     whole = [int(value) for value in constants if isinstance(value, int | float) and abs(value) < most + 2 and value == int(value)]
-    return sorted({size for value in whole for size in (value - 1, value, value + 1) if 1 <= size <= most})
+    return sorted({size for value in whole for size in (value - 1, value) if 1 <= size <= most})

@@ -74,7 +74,7 @@ class Inputs:
         if draw(st.integers(0, 3)) < 3:
             found = draw(st.lists(self.row, max_size=few) | st.lists(self.row, max_size=many))
             return found
-        known = [size for size in self.sizes if size <= most]
+        known = [size for size in self.sizes if few < size <= most]
         size = draw(st.integers(0, most) | st.sampled_from(known)) if known else draw(st.integers(0, most))
         kinds = draw(st.lists(self.row, min_size=1, max_size=MOST_KINDS))
         return [kinds[at % len(kinds)] for at in range(size)]

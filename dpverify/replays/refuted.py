@@ -27,6 +27,7 @@ FEW: Final = tuple(Fraction(each, 2) for each in (0, 2, 1, 4, -2))
 SIGMAS: Final = 6
 """By how many standard deviations counts of runs may be off."""
 FAR: Final = 10**6
+NO_RECORD: Final = "no record"
 SYMMETRIC: Final = ("laplace", "discrete_laplace")
 """The noises whose density at 0 and elsewhere differ by exp of the distance in scales."""
 
@@ -334,7 +335,7 @@ def _over_rows(by: _Rerunning, name: str, witness: Mapping[str, Any], parameters
     if match is None:
         raise Unshown(f"its tables are told in another form: {said}")
     many = int(match[1] or 1)
-    tables = [[_record(match[2])] * many, [] if match[3] is None else [_record(match[3])] * many]
+    tables = [[_record(match[2])] * many, [] if match[3] in (None, NO_RECORD) else [_record(match[3])] * many]
     told, drawn = by.run(tables[0], 0, fixed=[0] * 100)
     zeros = [0 for _ in drawn]
     other, drawn_there = by.run(tables[1], 0, fixed=zeros)
@@ -366,6 +367,8 @@ def _scale(drawn: Drawn) -> Fraction:
 
 def _record(text: str) -> Any:
     """A record as it is told: fields with their values; a number where the record is one."""
+    if text == NO_RECORD:  # of which no sum reads a field
+        return {}
     fields = dict(part.split(" = ", 1) for part in re.split(r", | and ", text) if " = " in part)
     if not fields:
         raise Unshown(f"its record is told in another form: {text}")
