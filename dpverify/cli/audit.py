@@ -83,7 +83,7 @@ def audit(
     specs, programs = [spec for spec in every if spec.audit is not None], [spec for spec in every if is_program(spec)]
     if not specs and not programs:
         way = 'Add one that names the sampler: sampler = "module:function".'
-        raise click.UsageError(f"{', '.join(paths)}: no file has an [audit] table, and none has programs with claims. {way}")
+        raise click.UsageError(f"{', '.join(paths)}: no file has an [audit] table. {way}")
     meant = selected([*specs, *programs], claims)
     specs, programs = [spec for spec in meant if spec.audit is not None], [spec for spec in meant if spec.audit is None]
     if checkpoint is not None and len(specs) > 1:
