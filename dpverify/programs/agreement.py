@@ -115,9 +115,8 @@ def carried_out(
         read = answer if isinstance(answer, Sequence) else [answer]
         values |= dict(zip(reads, read, strict=True))
         values |= {name: drawn(-1 if once else step, *draws[name]) for name in table.get("fresh", {})}
-        place, branch = next(
-            (at, one) for at, one in enumerate(table["step"]) if all(_holds(each, values) for each in one.get("when", ()))
-        )
+        (place, *_) = [at for at, one in enumerate(table["step"]) if all(_holds(each, values) for each in one.get("when", ()))]
+        branch = table["step"][place]
         taken(place)
         told += _filled(branch, values, step)
         values |= {name: evaluated(value, values) for name, value in branch.get("set", {}).items()}

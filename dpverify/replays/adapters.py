@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Final
 
 import numpy
@@ -177,7 +178,7 @@ def _diffprivlib(session: Session) -> Patches:
 
 def _pydp(session: Session) -> Patches:
     """Laplace and Gaussian mechanisms of PyDP: what they say of themselves is the declaration."""
-    from pydp.algorithms import numerical_mechanisms as mechanisms  # type: ignore[import-not-found]
+    mechanisms = import_module("pydp.algorithms.numerical_mechanisms")
 
     def laplace(self: Any, value: Any) -> Any:
         table = {"kind": "builtin", "name": "laplace", "scale": parameter("scale", exact(self.sensitivity) / exact(self.epsilon))}  # type: ignore[operator]

@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -106,10 +107,8 @@ class Inputs:
         """The table as the pipeline is given it."""
         if self.form != "duckdb":
             return self.formed(copy.deepcopy(data))
-        import duckdb
-
         names = (*self.columns, *((self.person,) if self.person else ()))
-        found = duckdb.connect()
+        found: Any = import_module("duckdb").connect()
         kinds = [f'"{name}" {"BIGINT" if name == self.person else self.kinds[name]}' for name in names]
         found.execute(f"CREATE TABLE rows ({', '.join(kinds)})")
         if data:
