@@ -17,6 +17,7 @@ Patches = list[tuple[Any, str, Any]]
 """What stands in place of what while a pipeline runs: the owner, the name there, and the replacement."""
 REAL: Final = (numpy.random.Generator, numpy.random.RandomState)
 
+
 def _drawn(session: Session, name: str, key: str, centre: Any, scale: Any, size: Any) -> Any:
     """Noise of numpy: its centre is an answer where it is not 0."""
 

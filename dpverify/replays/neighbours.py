@@ -102,7 +102,6 @@ class Inputs:
 
         return pd.DataFrame(columns)
 
-
     def opened(self, data: Any) -> Any:
         """The table as the pipeline is given it."""
         if self.form != "duckdb":

@@ -286,8 +286,20 @@ def search(
         pair = (inputs.formed(pair[0]), inputs.formed(pair[1]))
     after = ended - state.first if state.best is not None else 0.0
     return Found(
-        breach, pair, settings_, runs, dict(state.traces), state.forks, state.replays, state.raised, state.error, ended - started, after,
-        tuple(lines.left), len(lines.all), tuple(way for way in ways if way not in heard),
+        breach,
+        pair,
+        settings_,
+        runs,
+        dict(state.traces),
+        state.forks,
+        state.replays,
+        state.raised,
+        state.error,
+        ended - started,
+        after,
+        tuple(lines.left),
+        len(lines.all),
+        tuple(way for way in ways if way not in heard),
     )
 
 

@@ -63,4 +63,3 @@ def _content(path: str, at: int) -> bytes | None:
         file.seek(at)
         return file.read(MOST_BYTES)
     return None
-

@@ -125,7 +125,7 @@ def test_what_is_no_finite_pair_is_not_shown():
 def test_a_function_that_tells_the_event_at_another_rate_is_told():
     def always(answers, noise):
         noise.laplace(1)
-        return 0 if answers[0] > 10**5 or answers[0] > -10**5 else 1
+        return 0 if answers[0] > 10**5 or answers[0] > -(10**5) else 1
 
     answer = dp.verify(battery.best1, epsilon="1/100")
     found = rerun(always, battery.best1.text, answer, Noises)
