@@ -52,7 +52,7 @@ def functions_of(pipeline: Any) -> list[FunctionType]:
 
 
 def _is_own(file: str) -> bool:
-    return bool(file) and file[0] != "<" and not file.startswith(LIBRARIES) and not Path(file).is_relative_to(PACKAGE)
+    return bool(file) and not file.startswith(("<frozen", *LIBRARIES)) and not Path(file).is_relative_to(PACKAGE)
 
 
 def _is_filled(cell: Any) -> bool:
