@@ -22,7 +22,8 @@ class Noises:
     """
 
     def __init__(self, seed: Any = None) -> None:
-        self._rng = np.random.default_rng(seed)
+        self.generator = np.random.default_rng(seed)
+        """What it draws from."""
         self._samplers: dict[Any, mechanisms.Sampler] = {}
         self.on_integers = True
         """Whether noise on the integers may be drawn, which hides integers alone."""
@@ -51,7 +52,7 @@ class Noises:
             made = declared()
             self._samplers[key] = mechanisms.of_claim(inline.unclaimed(made), None, None)
             self._samplers[key, "kept"] = made
-        value = self._samplers[key]([0], 1, self._rng).tolist()[0]
+        value = self._samplers[key]([0], 1, self.generator).tolist()[0]
         return int(value) if whole else value
 
 
