@@ -19,6 +19,8 @@ from dpverify.programs.naming import is_whole, table_of
 from dpverify.programs.path import ANSWER, FRESH, LENGTH, ONCE, RECORDS, TOTAL, YIELDED, Shared
 from dpverify.programs.records import over_records
 from dpverify.programs.setting import Setting
+from dpverify.programs.steps import Did, put_literals
+from dpverify.programs.steps import Program as Steps
 from dpverify.programs.thresholds import above_threshold
 from dpverify.programs.told import RETURNED, Item, item, numbers
 from dpverify.programs.values import Law, Place
@@ -135,8 +137,8 @@ def _at_once(setting: Setting, told: list[tuple[Any, tuple[Item, ...]]], used: s
         fresh = f"{FRESH}{name.partition(':')[2]}"
         put[name], shared.laws[fresh] = lin.name(fresh), shared.laws[name]
         shared.noises[FRESH, *shared.draw_of(name)] = fresh
-    ways = [(streams._literals(literals, put), streams.Did(_put(items, put), (), ())) for literals, items in told]
-    made = streams.Program(shared, (), {}, {(): ways}, (), at_once=True)
+    ways = [(put_literals(literals, put), Did(_put(items, put), (), ())) for literals, items in told]
+    made = Steps(shared, (), {}, {(): ways}, (), at_once=True)
     table, exact = streams.table(made, setting.taken)
     table["queries"] = 1
     return _of_table(setting, table, exact, factor)
@@ -180,7 +182,7 @@ class Inexact(Exception):
 
 
 def _of_table(
-    setting: Setting, table: dict[str, Any], exact: bool, factor: Fraction | str = Fraction(1), made: streams.Program | None = None
+    setting: Setting, table: dict[str, Any], exact: bool, factor: Fraction | str = Fraction(1), made: Steps | None = None
 ) -> Compiled:  # fmt: skip
     """A stream, or the kind that says the same; what is told of it alone where the program tells less."""
     sensitivity = setting.sensitivity(factor)

@@ -148,6 +148,7 @@ class Path:
         self.loop: ast.stmt | None = None
         self.generator = False
         self.before: list[tuple[int, Any]] = []
+        self.falling = frozenset[str]()
 
     # -- faults
 
@@ -194,7 +195,7 @@ class Path:
             (factor,) = left.of.values()
             rising = scale(left, 1 / factor)
             self.shared.equalities.add(rising)
-            return self.decide(node, rising, False)
+            return self.decide(node, scale(rising, -1) if left.names[0].removeprefix(KEPT) in self.falling else rising, False)
         return self.decide(node, left, False) and self.decide(node, scale(left, -1), False)
 
     # -- noise

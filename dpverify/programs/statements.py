@@ -165,6 +165,7 @@ class Follower(OverRecords):
         if self.where.part == "begin":
             raise AtLoop(node, dict(frame.names))
         self._put_in(node, frame)
+        self.falling = falling(node)
         self.before = list(self.events)
         self.in_loop = True
         ended = False
@@ -254,6 +255,20 @@ def rebound(node: ast.For | ast.While) -> frozenset[str]:
     return frozenset(
         each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and id(each) not in grown
     )
+
+
+def falling(node: ast.For | ast.While) -> frozenset[str]:
+    """The names from which a loop only takes away."""
+    downward: set[str] = set()
+    other: set[str] = set()
+    for each in ast.walk(node):
+        if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
+            (downward if isinstance(each.op, ast.Sub) else other).add(each.target.id)
+        elif isinstance(each, ast.Assign) and len(each.targets) == 1 and isinstance(each.targets[0], ast.Name):
+            name, value = each.targets[0].id, each.value
+            less = isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub) and ast.unparse(value.left) == name
+            (downward if less else other).add(name)
+    return frozenset(downward - other)
 
 
 def counted(node: ast.For | ast.While) -> frozenset[str]:

@@ -12,7 +12,7 @@ from dpverify.programs.linear import Linear, Literal
 from dpverify.programs.naming import is_whole, table_of
 from dpverify.programs.normal import Asked, Done, TooMany, tree
 from dpverify.programs.path import ANSWER, FACTS, FRESH, ONCE, Shared
-from dpverify.programs.streams import Did, Program
+from dpverify.programs.steps import Did, Program
 from dpverify.programs.told import key, numbers
 from dpverify.trusted.kernel.expr import format_expr
 
