@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from dpverify.programs.values import (
     UNKNOWN,
     Answers,
     Counted,
+    Filtered,
     Infinite,
     Items,
     Law,
@@ -127,9 +129,17 @@ class Calls(Expressions):
             return None
         if func.attr == "index" and len(node.args) == 1 and not node.keywords:
             return self._index(node, found, self.value(node.args[0], frame))
+        if isinstance(found, Table) and not node.keywords and len(node.args) == (func.attr == "get"):
+            if func.attr == "get":
+                key = self.value(node.args[0], frame)
+                if isinstance(key, str | int):
+                    return found.of.get(key)
+            if func.attr in ("items", "keys", "values"):
+                return tuple(getattr(found.of, func.attr)())
         if func.attr == "get" and type(found).__name__ == "Row" and len(node.args) == 1:
             raise Unreadable(node, f'{shown(node)} may be None. Write row["field"].')
-        raise Unreadable(node, f"{shown(node)}: the method {func.attr} is not known. Lists have append, extend and index.")
+        known = "Lists have append, extend and index; dicts have items, keys, values and get."
+        raise Unreadable(node, f"{shown(node)}: the method {func.attr} is not known. {known}")
 
     def append(self, node: ast.AST, found: Items, value: Any) -> None:
         """One more item of a list."""
@@ -298,6 +308,8 @@ class Calls(Expressions):
             return self.over_records("1", found.where)
         if isinstance(found, Answers | Vector):
             return lin.name(LENGTH)
+        if isinstance(found, Filtered):
+            return self.total(node, found, frame, 0, lambda _: 1)
         return len(self.listed(node, found))
 
     def _builtin_sum(self, node: ast.Call, frame: Frame) -> Any:
@@ -313,14 +325,16 @@ class Calls(Expressions):
                 raise Unreadable(node, "all answers are summed in each step. Keep a running sum: total = total + answer.")
             self.shared.arity = 1
             total = lin.plus(self.number(node, start), lin.name(TOTAL))
-        elif isinstance(found, Vector):
-            raise Unreadable(
-                node, "a sum over noisy answers: sum the answers, and add noise to the sum. For the noise of many write dp.sum."
-            )
+        elif isinstance(found, Vector | Filtered):
+            return self.total(node, found, frame, start, lambda one: self._counted(node, one))
         else:
             for item in self.listed(node, found):
                 total = self.combined(node, ast.Add(), total, item)
         return total
+
+    def _counted(self, node: ast.Call, found: Any) -> Any:
+        """What an item adds to a sum."""
+        return self.truth(node, found) if isinstance(found, bool) else found
 
     def _builtin_max(self, node: ast.Call, frame: Frame) -> Any:
         return self._extreme(node, frame, 1)
@@ -368,6 +382,8 @@ class Calls(Expressions):
         """The value of a key function at an item."""
         if isinstance(key, ast.Lambda) and len(key.args.args) == 1 and not key.args.defaults and not key.args.kwonlyargs:
             return self.value(key.body, Frame({**frame.names, key.args.args[0].arg: item}, frame.function, frame.unkept))
+        if isinstance(key, ast.Attribute) and key.attr == "get" and isinstance(table := self.value(key.value, frame), Table):
+            return table.of.get(item)
         if isinstance(key, ast.Attribute) and key.attr == "__getitem__":
             where = ast.Subscript(key.value, ast.Name("_", ast.Load()), ast.Load())
             ast.copy_location(where, key)
@@ -502,12 +518,41 @@ class Calls(Expressions):
         """any and all: of a generator expression the items are evaluated one after the other, until one decides."""
         if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
             inner = node.args[0]
-            if isinstance(self.value(inner.generators[0].iter, frame), ENDLESS):
-                raise Unreadable(node, f"{shown(node)} goes through answers until one decides. Write a loop over the answers.")
+            if isinstance(source := self.value(inner.generators[0].iter, frame), (*ENDLESS, Filtered)):
+                return self.some(node, self._some_of(node, inner, source, frame), frame, wanted)
             self.listed(inner.generators[0].iter, self.value(inner.generators[0].iter, frame))
             return any(self.truth(node, each) == wanted for each in self._unrolled(inner, inner.generators, frame)) == wanted
         (found,) = self._plain_arguments(node, frame, 1, 1)
+        if isinstance(found, (*ENDLESS, Filtered)):
+            return self.some(node, found, frame, wanted)
         return any(self.truth(node, each) == wanted for each in self.listed(node, found)) == wanted
+
+    def _some_of(self, node: ast.Call, inner: ast.GeneratorExp, source: Any, frame: Frame) -> Any:
+        """A generator expression that goes through answers, as it is gone through where it stands."""
+        if len(inner.generators) > 1:
+            raise Unreadable(node, f"{shown(node)} pairs answers with each other. Write one loop over the answers.")
+        (first,) = inner.generators
+        return Filtered(first.target, inner.elt, tuple(first.ifs), Frame(dict(frame.names), frame.function, frame.unkept), source)
+
+    def _builtin_next(self, node: ast.Call, frame: Frame) -> Any:
+        if node.keywords or len(node.args) != 2 or not isinstance(node.args[0], ast.GeneratorExp):
+            raise Unreadable(
+                node, f"{shown(node)} fails where there is none, which tells of the data. Write next((... for ... in ... if ...), None)."
+            )
+        inner, default = node.args[0], self.held(node.args[1], frame)
+        if isinstance(source := self.value(inner.generators[0].iter, frame), (*ENDLESS, Filtered)):
+            return self.first(node, self._some_of(node, inner, source, frame), frame, default)
+        self.listed(inner.generators[0].iter, source)
+        return next(self._unrolled(inner, inner.generators, frame), default)
+
+    def some(self, node: ast.Call, source: Any, frame: Frame, wanted: bool) -> bool:
+        raise NotImplementedError
+
+    def first(self, node: ast.Call, source: Any, frame: Frame, default: Any) -> Any:
+        raise NotImplementedError
+
+    def total(self, node: ast.Call, source: Any, frame: Frame, start: Any, each: Callable[[Any], Any]) -> Any:
+        raise NotImplementedError
 
     def _builtin_float(self, node: ast.Call, frame: Frame) -> Any:
         (found,) = self._plain_arguments(node, frame, 1, 1)
@@ -537,6 +582,6 @@ _WAYS: Final = {
     "round": "A noisy number that is rounded has another law. Round what is told, after the program.",
     "map": "Write a comprehension.", "filter": "Write a comprehension with if.", "set": "Sets have no order. Use a list.",
     "eval": "Text that is run is not known when it is read.", "exec": "Text that is run is not known when it is read.",
-    "open": "Programs read no files.", "input": "Programs read no input.", "iter": "Write a for loop.", "next": "Write a for loop.",
+    "open": "Programs read no files.", "input": "Programs read no input.", "iter": "Write a for loop.",
     "isinstance": "All answers are numbers.", "str": "Tell the number itself.", "getattr": "Attributes are not read.",
 }  # fmt: skip

@@ -19,6 +19,7 @@ from dpverify.programs.values import (
     Answers,
     Counted,
     Element,
+    Filtered,
     Growing,
     Infinite,
     Items,
@@ -53,6 +54,19 @@ def _lists_in(found: Any) -> list[Items]:
     """The lists in a value, itself among them."""
     inside = found if isinstance(found, tuple) else found.held if isinstance(found, Items) else ()
     return [*([found] if isinstance(found, Items) else []), *(one for each in inside for one in _lists_in(each))]
+
+
+def as_it_is(frame: Frame) -> Frame:
+    """The names of a function as they are now: lists that grow later have what they have."""
+
+    def held(found: Any) -> Any:
+        if isinstance(found, tuple):
+            return tuple(map(held, found))
+        if isinstance(found, Table):
+            return Table({key: held(each) for key, each in found.of.items()})
+        return Items([held(each) for each in found.held], found.number, found.in_loop, found.told) if isinstance(found, Items) else found
+
+    return Frame({name: held(found) for name, found in frame.names.items()}, frame.function)
 
 
 class Expressions(Path):
@@ -138,6 +152,16 @@ class Expressions(Path):
             raise Unreadable(node, f"{shown(node)}: the keys of a dict are texts or integers that are written out.")
         return Table(dict(zip(keys, [self.held(each, frame) for each in node.values], strict=True)))
 
+    def _dictcomp(self, node: ast.DictComp, frame: Frame) -> Any:
+        pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
+        as_list = ast.copy_location(ast.ListComp(pair, node.generators), node)
+        found = self.comprehended(as_list, frame)
+        if not isinstance(found, Items):
+            raise Unreadable(node, f"{shown(node)}: how many keys there are is not known. Tell a list, or say which keys there are.")
+        if not all(isinstance(key, str | int | bool) for key, _ in found.held):
+            raise Unreadable(node, f"{shown(node)}: the keys of a dict are texts or integers that are written out.")
+        return Table(dict(found.held))
+
     def _listcomp(self, node: ast.ListComp, frame: Frame) -> Any:
         return self.comprehended(node, frame)
 
@@ -153,13 +177,14 @@ class Expressions(Path):
         if isinstance(source, Rows | RowNumbers):
             return self.of_records(node, source, frame)
         if isinstance(source, ENDLESS):
-            if len(node.generators) > 1 or first.ifs:
-                raise Unreadable(
-                    node, f"{shown(node)} leaves some answers out, or pairs them. Write a loop over the answers, with if and append."
-                )
+            if len(node.generators) > 1:
+                raise Unreadable(node, f"{shown(node)} pairs answers with each other. Write one loop over the answers.")
             if self.in_loop:
                 raise Unreadable(node, f"{shown(node)} goes through all answers again in each step. Write it before the loop.")
-            return Vector((first.target, node.elt), Frame(dict(frame.names), frame.function), source)
+            inside = as_it_is(frame)
+            if first.ifs:
+                return Filtered(first.target, node.elt, tuple(first.ifs), inside, source)
+            return Vector((first.target, node.elt), inside, source)
         return self.items(list(self._unrolled(node, node.generators, frame)))
 
     def _unrolled(self, node: ast.ListComp | ast.GeneratorExp, generators: list[ast.comprehension], frame: Frame) -> Iterator[Any]:
@@ -208,6 +233,11 @@ class Expressions(Path):
             return list(found.of)
         if isinstance(found, Unknown):
             return []
+        if isinstance(found, Filtered):
+            raise Unreadable(
+                node,
+                "how many of the answers are left is not known. What is read of them: return, for, any, all, next, len, sum.",
+            )
         if isinstance(found, ENDLESS):
             raise Unreadable(
                 node, "all answers are gone through here, of which nobody knows how many there are. One loop over the answers is read."
@@ -561,6 +591,13 @@ class Expressions(Path):
 
     def _same(self, node: ast.AST, left: Any, right: Any) -> bool:
         others = (str, type(None), tuple, Items, Infinite)
+        known = (*others, bool, int, Fraction, Linear, Element, Place, RowNumber)
+        for one in (left, right):
+            if not isinstance(one, known):
+                raise Unreadable(node, f"{_shown(node)} compares {_kind(one)}, of which nobody knows what is in it. Compare its numbers.")
+        for one, other in ((left, right), (right, left)):
+            if isinstance(one, Items | tuple) and isinstance(other, Linear | Element | Place):
+                raise Unreadable(node, f"{_shown(node)} compares a list with a number of the data. Compare numbers.")
         if isinstance(left, others) or isinstance(right, others):
             if isinstance(left, Items | tuple) and isinstance(right, Items | tuple):
                 a, b = self.listed(node, left), self.listed(node, right)
@@ -621,7 +658,8 @@ def _kind(found: Any) -> str:
         return "a number that grows while the records are gone through"
     known = {
         str: "a text", tuple: "a tuple", Items: "a list", Table: "a dict", Answers: "the list of answers",
-        Vector: "a list of noisy answers", Rows: "the list of records", RowNumbers: "a list of numbers of records",
+        Vector: "a list of noisy answers",
+        Filtered: "a list of some of the answers", Rows: "the list of records", RowNumbers: "a list of numbers of records",
         Noise: "noise", Row: "a record", Infinite: "infinity",
     }  # fmt: skip
     return "None" if found is None else known.get(type(found), f"a {type(found).__name__.lower()}")

@@ -14,8 +14,9 @@ from dpverify.programs.faults import NotOfThisKind, Unreadable, fault
 from dpverify.programs.linear import Linear, Literal, impossible
 from dpverify.programs.path import INDEX, KEPT, Again, AtLoop, Frame, Script, Shared, StepDone, Where
 from dpverify.programs.rounding import Rounded, require_kept
-from dpverify.programs.statements import NUMBER_KEPT, Follower, counted
-from dpverify.programs.values import Element, Infinite, Items, Table, Vector
+from dpverify.programs.searches import COUNT, NUMBER_KEPT
+from dpverify.programs.statements import Follower, counted
+from dpverify.programs.values import Element, Filtered, Infinite, Items, Table, Vector
 
 MOST_WAYS: Final = 600
 MOST_PLACES: Final = 24
@@ -49,7 +50,7 @@ class Machine:
     steps: dict[Location, list[Way]]
     finish: dict[Location, list[Way]]
     before: list[tuple[int, Any]]
-    node: ast.stmt
+    node: ast.stmt | ast.expr
 
 
 class Stopped(Exception):
@@ -130,16 +131,16 @@ class Explorer:
         events = follower.events[len(follower.before) :] if where.part != "begin" else follower.events
         return follower, Way(tuple(follower.literals), tuple(events), result), None
 
-    def elements(self, vector: Vector) -> list[tuple[tuple[Literal, ...], Any]]:
-        """What one of the noisy answers is, on all ways."""
+    def elements(self, vector: Vector | Filtered) -> list[tuple[tuple[Literal, ...], Any]]:
+        """What one of the noisy answers is, on all ways; NO_RESULT where it is left out."""
         found: list[tuple[tuple[Literal, ...], Any]] = []
         script: Script | None = Script()
         while script is not None:
             follower = Follower(self.shared, Where(), script)
             follower.in_loop = True
             try:
-                found.append((tuple(follower.literals), follower.element(vector)))
-                found[-1] = (tuple(follower.literals), found[-1][1])
+                passes, value = follower.passing(vector)
+                found.append((tuple(follower.literals), value if passes else NO_RESULT))
             except Unreadable as error:
                 self.shared.faults[error.fault] = None
             script = script.following()
@@ -147,16 +148,16 @@ class Explorer:
             raise Stopped
         return found
 
-    def as_loop(self, vector: Vector) -> Machine:
+    def as_loop(self, vector: Vector | Filtered) -> Machine:
         """A list of noisy answers that is told, as a loop that tells one after the other."""
-        ways = [Way(literals, ((0, value),), NO_RESULT, (), {}) for literals, value in self.elements(vector)]
+        ways = [Way(literals, () if value is NO_RESULT else ((0, value),), NO_RESULT, (), {}) for literals, value in self.elements(vector)]
         told = Items([], 0, told=True)
         return Machine((), {}, {(): ways}, {(): [Way((), (), told)]}, [], self.function)
 
     # -- the loop
 
     def _machine(self, loop: AtLoop) -> Machine:
-        counts = frozenset[str]() if self.values else counted(loop.node)  # type: ignore[arg-type]
+        counts = frozenset[str]() if self.values else counted(loop.node) | {COUNT}
         tracked, told, anything = frozenset[str](), frozenset[int](), counts
         for _ in range(MOST_RESTARTS):
             try:

@@ -52,7 +52,7 @@ class Where:
 class AtLoop(Exception):
     """The loop over all answers is met for the first time. kept: what names stand for there."""
 
-    def __init__(self, node: ast.stmt, kept: dict[str, Any]) -> None:
+    def __init__(self, node: ast.stmt | ast.expr, kept: dict[str, Any]) -> None:
         super().__init__()
         self.node, self.kept = node, kept
         self.before: list[tuple[int, Any]] = []
@@ -145,7 +145,7 @@ class Path:
         self.depth = 0
         self.in_loop = False
         self.after_loop = False
-        self.loop: ast.stmt | None = None
+        self.loop: ast.stmt | ast.expr | None = None
         self.generator = False
         self.before: list[tuple[int, Any]] = []
         self.falling = frozenset[str]()

@@ -17,7 +17,7 @@ from dpverify.programs.machine import Explorer, Machine, Stopped, Way
 from dpverify.programs.module import Module, Program
 from dpverify.programs.path import ANSWER, Frame, Shared
 from dpverify.programs.setting import Setting
-from dpverify.programs.values import Answers, Element, Items, Noise, Place, Rows, Vector
+from dpverify.programs.values import Answers, Element, Filtered, Items, Noise, Place, Rows, Vector
 from dpverify.trusted.kernel.errors import ExprError
 from dpverify.trusted.kernel.expr import FUNCTIONS, Expr, Sym
 from dpverify.trusted.kernel.model import Domain
@@ -140,7 +140,7 @@ def _of(setting: Setting, explorer: Explorer, generator: bool) -> Compiled:
     found: list[Way] | Machine = explorer.explored()
     if isinstance(found, list) and len(found) == 1 and not generator:
         result = found[0].result
-        if isinstance(result, Vector):
+        if isinstance(result, Vector | Filtered):
             found = explorer.as_loop(result)
         elif isinstance(result, Answers):  # as they are
             names = [ast.Name("_", mode, lineno=1, col_offset=0) for mode in (ast.Store(), ast.Load())]

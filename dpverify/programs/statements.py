@@ -8,14 +8,10 @@ from typing import Any, Final
 
 from dpverify.programs import linear as lin
 from dpverify.programs.calls import Returned
-from dpverify.programs.expressions import ENDLESS
 from dpverify.programs.faults import Unreadable, shown
 from dpverify.programs.path import KEPT, AtLoop, Frame, Script, Shared, StepDone, Where
-from dpverify.programs.rows import OverRecords
-from dpverify.programs.values import Answers, Items, RowNumbers, Rows, Unknown, Vector
-
-NUMBER_KEPT: Final = "a number that is kept"
-
+from dpverify.programs.searches import NUMBER_KEPT, Searches, endless
+from dpverify.programs.values import Answers, Filtered, Items, RowNumbers, Rows, Unknown, Vector
 
 _BEFORE: Final = "a list that the loop appends to holds a noisy number before it. Tell that in a program of its own."
 
@@ -28,7 +24,7 @@ class Continue(Exception):
     """On to the next round of the loop that is followed."""
 
 
-class Follower(OverRecords):
+class Follower(Searches):
     """Follows statements."""
 
     def __init__(self, shared: Shared, where: Where, script: Script) -> None:
@@ -124,7 +120,7 @@ class Follower(OverRecords):
         source = self.value(node.iter, frame)
         if isinstance(source, Rows | RowNumbers):
             self.go_through(node, source, frame)
-        elif isinstance(source, ENDLESS):
+        elif endless(source):
             self._over_answers(node, source, frame)
         else:
             items = list(self.listed(node.iter, source))
@@ -155,7 +151,7 @@ class Follower(OverRecords):
 
     def _meets_answers(self, node: ast.While, frame: Frame) -> bool:
         names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
-        return any(isinstance(frame.names.get(name), Answers | Vector) for name in names)
+        return any(isinstance(frame.names.get(name), Answers | Vector | Filtered) for name in names)
 
     def _over_answers(self, node: ast.For | ast.While, source: Any, frame: Frame) -> None:
         """The loop over all answers."""
@@ -183,7 +179,10 @@ class Follower(OverRecords):
         if isinstance(node, ast.While) and not self.truth(node.test, self.value(node.test, frame)):
             return True
         if isinstance(node, ast.For):
-            self.assign(node.target, self.element(source), frame)
+            passes, found = self.passing(source)
+            if not passes:
+                raise StepDone(dict(frame.names))
+            self.assign(node.target, found, frame)
         try:
             self.run(node.body, frame)
         except Break:
@@ -221,16 +220,16 @@ class Follower(OverRecords):
             if name in self.where.location:
                 frame.names[name] = put_in(self.where.location[name], name)
         for found in frame.names.values():
-            self._opened(found)
+            self.opened(found)
 
-    def _opened(self, found: Any) -> None:
+    def opened(self, found: Any) -> None:
         """Marks the lists that the loop appends to."""
         if isinstance(found, Items):
             found.told = found.told or found.number in self.where.told
             if found.told and not all(isinstance(each, bool | int | Fraction | str) or each is None for each in found.held):
                 raise Unreadable(self.loop or ast.Pass(), _BEFORE)
         for each in found if isinstance(found, tuple) else found.held if isinstance(found, Items) else ():
-            self._opened(each)
+            self.opened(each)
 
 
 def put_in(kept: Any, name: str) -> Any:
@@ -271,7 +270,7 @@ def falling(node: ast.For | ast.While) -> frozenset[str]:
     return frozenset(downward - other)
 
 
-def counted(node: ast.For | ast.While) -> frozenset[str]:
+def counted(node: ast.AST) -> frozenset[str]:
     """The names to which a loop adds, or which it puts together from themselves: numbers that may be anything."""
     found = {each.target.id for each in ast.walk(node) if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name)}
     for each in ast.walk(node):

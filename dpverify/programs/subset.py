@@ -37,7 +37,6 @@ _WAYS: Final[Mapping[type[ast.AST], tuple[str, str]]] = {
     ast.Starred: ("a starred expression", "how many values it stands for is not known. Write them one by one."),
     ast.Set: ("a set", "sets have no order, and fall together where elements are equal. Use a list or a tuple."),
     ast.SetComp: ("a set", "sets have no order, and fall together where elements are equal. Use a list."),
-    ast.DictComp: ("a dict comprehension", "Write a list, or a dict with its keys written out."),
     ast.JoinedStr: ("an f-string", "numbers would be told as text, rounded in a way of its own. Yield a tuple of words and numbers."),
     ast.Lambda: ("lambda", "only max, min and sorted take one, as their key: key=lambda i: noisy[i]. Define a function of the module."),
     ast.MatMult: ("@", "arrays are not read. Write sums."),
@@ -79,7 +78,7 @@ def faults(function: ast.FunctionDef | ast.AsyncFunctionDef, *, program: bool) -
 
 
 LAZY: Final = frozenset({"enumerate", "zip", "reversed"})
-EATS: Final = frozenset({"sum", "max", "min", "any", "all", "sorted", "list", "tuple"})
+EATS: Final = frozenset({"sum", "max", "min", "any", "all", "sorted", "list", "tuple", "next"})
 """What goes through all of its argument at once."""
 
 

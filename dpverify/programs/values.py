@@ -52,6 +52,17 @@ class Vector:
     source: Any
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Filtered:
+    """A number for each of some answers: those of which conditions hold."""
+
+    target: Any
+    element: Any
+    conditions: tuple[Any, ...]
+    frame: Any
+    source: Any
+
+
 @dataclass(frozen=True, slots=True)
 class Element:
     """One answer of a list whose answers are lists: its numbers are named when they are taken."""
