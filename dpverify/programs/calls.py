@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import json
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.programs import linear as lin
+from dpverify.programs.derived import derived
 from dpverify.programs.expressions import ENDLESS, MOST_ITEMS, Expressions
-from dpverify.programs.faults import Unreadable, shown
+from dpverify.programs.faults import Followed, Unreadable, shown
 from dpverify.programs.linear import Linear
 from dpverify.programs.module import constant_of, data_of
 from dpverify.programs.path import LENGTH, MOST_CALLS, TOTAL, YIELDED, Again, Frame
@@ -19,6 +21,7 @@ from dpverify.programs.values import (
     UNKNOWN,
     Answers,
     Counted,
+    Derived,
     Filtered,
     Infinite,
     Items,
@@ -57,6 +60,10 @@ _FUNCTIONS: Final = {
     "numpy.exp": "exp",
     "numpy.sqrt": "sqrt",
 }
+_ROUND: Final = frozenset({
+    "math.floor", "math.ceil", "math.trunc", "numpy.floor", "numpy.ceil", "numpy.trunc", "numpy.rint", "numpy.round", "numpy.clip",
+})  # fmt: skip
+"""What is computed of noisy numbers alone."""
 
 
 class Returned(Exception):
@@ -89,6 +96,8 @@ class Calls(Expressions):
         if self.module.bound[name]:
             if (meant := self.module.means(node.func)) in _FUNCTIONS:
                 return self.public(_FUNCTIONS[meant], node, self._plain_arguments(node, frame))
+            if meant in _ROUND:
+                return self._rounded(node, self._plain_arguments(node, frame))
             raise Unreadable(node, f"{name} is bound in this module and is no function of it: what it does is not known. Write it out.")
         if self.module.anything is not None:
             line = getattr(self.module.anything, "lineno", 1)
@@ -113,6 +122,8 @@ class Calls(Expressions):
         own = isinstance(root, ast.Name) and (root.id in frame.names or root.id in frame.unkept or root.id in self.locals_of(frame))
         if not own and (meant := self.module.means(func)) in _FUNCTIONS:
             return self.public(_FUNCTIONS[meant], node, self._plain_arguments(node, frame))
+        if not own and self.module.means(func) in _ROUND:
+            return self._rounded(node, self._plain_arguments(node, frame))
         if not own and self.module.means(func):
             raise Unreadable(node, f"{shown(node)} is not of this module: what it does is not known. Write it out.")
         found = self.value(root, frame)
@@ -165,6 +176,8 @@ class Calls(Expressions):
         if isinstance(found, Items):
             values = self.listed(node, found)
             for number, each in enumerate(values):
+                if each is place:  # one object, evaluated once
+                    return number
                 if self._same(node, each, place):
                     return number
             raise Unreadable(node, f"{shown(node)} finds nothing on some way through the program.")
@@ -178,7 +191,8 @@ class Calls(Expressions):
                 raise Unreadable(node, "noise.of takes one declaration: noise.of(dp.laplace(scale=2)).")
             return self.draw(self._declared(node.args[0], frame))
         if name not in ARGUMENTS:
-            raise Unreadable(node, f"noise.{name} is not known. There are {', '.join(ARGUMENTS)}, and noise.of(declaration).")
+            (meant, *_) = [*(f" Did you mean {one}?" for one in difflib.get_close_matches(name, ARGUMENTS, 1)), ""]
+            raise Unreadable(node, f"noise.{name} is not known.{meant} There are {', '.join(ARGUMENTS)}, and noise.of(declaration).")
         wanted = ARGUMENTS[name]
         given: dict[str, ast.expr] = dict(zip(wanted, node.args, strict=False))
         for each in node.keywords:
@@ -189,13 +203,27 @@ class Calls(Expressions):
             raise Unreadable(node, f"noise.{name} takes {', '.join(wanted)}.")
         law: list[tuple[str, Any]] = [("kind", "builtin"), ("name", name)]
         for key, value in given.items():
-            number = self.number(value, self.value(value, frame))
-            if number.names:
-                raise Unreadable(
-                    value, f"{key} = {shown(value)} hangs on the data, and tells of it. Noise has numbers that are the same in every run."
-                )
+            number = self._public_number(key, value, frame)
             law.append((key, format_expr(number.rest)))
         return self.draw(tuple(law))
+
+    def _public_number(self, key: str, node: ast.expr, frame: Frame) -> Linear:
+        """A number of noise, which is the same in every run."""
+        what = (
+            f"{key} = {shown(node)} depends on the data: how much noise there is would tell of them. "
+            "Use numbers and parameters that are the same for all data."
+        )
+        try:
+            found = self.value(node, frame)
+            number = self.number(node, found)
+        except Unreadable as error:
+            named = [frame.names.get(each.id) for each in ast.walk(node) if isinstance(each, ast.Name)]
+            if not isinstance(error, Followed) and any(map(_is_of_data, named)):
+                raise Unreadable(node, what) from error
+            raise
+        if number.names:
+            raise Unreadable(node, what)
+        return number
 
     def _declared(self, node: ast.expr, frame: Frame) -> Law:
         """The table of noise that a call of a function of the package declares."""
@@ -358,6 +386,10 @@ class Calls(Expressions):
             if isinstance(found, Answers):
                 return Place(self._as_vector(node, frame), sign, value=True)
             raise Unreadable(node, f"{shown(node)}: the greatest of noisy answers is read: max(noisy).")
+        if any(isinstance(each, Derived) for each in values) and "key" not in keys:
+            if (made := derived(*values)) is not None:
+                return made
+            raise Unreadable(node, f"{shown(node)} compares what is computed of noisy numbers with what is none.")
         if any(isinstance(each, RowNumber) for each in values) and "key" not in keys:
             return RowNumber(f"{'max' if sign > 0 else 'min'}({', '.join(self.row_text(node, each) for each in values)})")
         items = values if len(values) > 1 else self.listed(node, found)
@@ -500,7 +532,7 @@ class Calls(Expressions):
         (found,) = self._plain_arguments(node, frame, 1, 1)
         if isinstance(found, RowNumber):
             return RowNumber(f"abs({self.row_text(node, found)})")
-        if isinstance(found, Unknown):
+        if isinstance(found, Unknown | Derived):
             return found
         number = self.number(node, found)
         self._same_way(node, found, 0)
@@ -566,9 +598,18 @@ class Calls(Expressions):
         (found,) = self._plain_arguments(node, frame, 1, 1)
         if isinstance(found, bool | int):
             return int(found)
-        raise Unreadable(
-            node, f"{shown(node)} rounds: a noisy number that is rounded has another law. Round what is told, after the program."
-        )
+        return self._rounded(node, [found])
+
+    def _builtin_round(self, node: ast.Call, frame: Frame) -> Any:
+        return self._rounded(node, self._plain_arguments(node, frame, 1, 2))
+
+    def _rounded(self, node: ast.Call, values: list[Any]) -> Any:
+        """What is rounded: no more than the noisy number is told."""
+        if any(isinstance(each, Unknown) for each in values):
+            return UNKNOWN
+        if (found := derived(*values)) is None:
+            raise Unreadable(node, f"{shown(node)} rounds what no noise is added to. Add noise first, and round the sum.")
+        return found
 
     def _builtin_bool(self, node: ast.Call, frame: Frame) -> Any:
         (found,) = self._plain_arguments(node, frame, 1, 1)
@@ -578,8 +619,13 @@ class Calls(Expressions):
         raise Unreadable(node, "print tells something beside what the program returns. Yield it, or leave it out.")
 
 
+def _is_of_data(found: Any) -> bool:
+    """Whether a value is of the data."""
+    known = (Rows, RowNumbers, RowNumber, Filtered, Derived, *ENDLESS)
+    return isinstance(found, known) or (isinstance(found, Linear) and bool(found.names))
+
+
 _WAYS: Final = {
-    "round": "A noisy number that is rounded has another law. Round what is told, after the program.",
     "map": "Write a comprehension.", "filter": "Write a comprehension with if.", "set": "Sets have no order. Use a list.",
     "eval": "Text that is run is not known when it is read.", "exec": "Text that is run is not known when it is read.",
     "open": "Programs read no files.", "input": "Programs read no input.", "iter": "Write a for loop.",

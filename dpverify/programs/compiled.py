@@ -22,7 +22,7 @@ from dpverify.programs.setting import Setting
 from dpverify.programs.steps import Did, put_literals
 from dpverify.programs.steps import Program as Steps
 from dpverify.programs.thresholds import above_threshold
-from dpverify.programs.told import RETURNED, Item, item, numbers
+from dpverify.programs.told import RETURNED, Item, is_derived, item, numbers
 from dpverify.programs.values import Law, Place
 
 ONE: Final = lin.constant(1)
@@ -50,9 +50,14 @@ def compiled(setting: Setting, found: list[Way] | Machine, generator: bool) -> C
         return _greatest(setting, found, generator)
     told = [(way.literals, tuple(_items(way, generator))) for way in found]
     used = {name for literals, items in told for each in (*(one.left for one in literals), *numbers(items)) for name in each.names}
+    used |= {name for way in found for each in way.opaque for name in each.names}
     if any(name.startswith(RECORDS) for name in used):
-        return Compiled(*over_records(setting, told, used))
+        ways = [(way.literals, items, way.opaque, way.attached) for way, (_, items) in zip(found, told, strict=True)]
+        return Compiled(*over_records(setting, ways))
     if len(found) == 1 and (one := _one_number(setting, told[0][1])) is not None:
+        if is_derived(told[0][1], whole=True):
+            part = {**one.mechanism, **one.claim}
+            return Compiled({"kind": "post_process", "map": "what the program tells of it", "part": part})
         return one
     return _at_once(setting, told, used)
 

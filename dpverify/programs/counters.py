@@ -102,8 +102,8 @@ def _limit(made: Program, name: str, turned: bool) -> None:
     made.ways[place] = counted
     if _whole_steps(made, name, grows.values()) and _is_integer(made, limit):  # else == is reached beside it
         for step in {*grows.values(), lin.constant(0)}:
-            reached = lin.minus(lin.plus(lin.name(name), step), next(iter(ends)))
-            made.checked.add(lin.scale(lin.put(reached, {name: lin.scale(lin.name(name), -1)}), -1) if turned else reached)
+            at = lin.minus(lin.plus(lin.name(name), step), next(iter(ends)))
+            made.checked.add(lin.scale(lin.put(at, {name: lin.scale(lin.name(name), -1)}), -1) if turned else at)
     made.first.pop(name)
 
 

@@ -18,14 +18,14 @@ from dpverify.programs.told import RETURNED, Item, Leaf, StepNumber, numbers
 REVEALED: Final = -3
 """What is told of a step beside what the program tells: what it keeps."""
 _WHY: Final = (
-    "what is told after the loop hangs on what was kept in it. Tell it in the loop, say how many answers there are: "
+    "what is told after the loop depends on what was kept in it. Tell it in the loop, say how many answers there are: "
     "dp.program(answers=3), or sum them: sum(answers)."
 )
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What the end of a program hangs on: numbers that are kept, and the place. last: what is told there, where that is one thing."""
+    """What the end of a program depends on: numbers that are kept, and the place. last: what is told there, where that is one thing."""
 
     names: frozenset[str]
     places: tuple[Location, ...]
@@ -33,7 +33,7 @@ class Kept:
 
 
 def ends(machine: Machine, lasts: Mapping[Location, Sequence[tuple[Item, ...]]]) -> tuple[tuple[Item, ...], Kept | None]:
-    """What is told where the answers end, if it is one constant; and what it hangs on, where it is none. Raises NotOfThisKind."""
+    """What is told where the answers end, if it is one constant; and what it depends on, where it is none. Raises NotOfThisKind."""
     told = {one for found in lasts.values() for one in found}
     used = [number for one in told for number in numbers(one)]
     if len(told) <= 1:
@@ -81,13 +81,11 @@ def _is_less(result: object, here: Mapping[str, Linear], least: Fraction) -> boo
 
 
 def reveal(made: Program, kept: Kept) -> None:
-    """Lets each step tell what the end hangs on: the program tells what follows from that. Raises NotOfThisKind."""
+    """Lets each step tell what the end depends on: the program tells what follows from that. Raises NotOfThisKind."""
     made.partial = True
     for place, ways in made.ways.items():
         known = dict(place)
-        made.ways[place] = [
-            (literals, _ended(did, kept) if did.after is None else _told_more(did, kept, known)) for literals, did in ways
-        ]
+        made.ways[place] = [(literals, _ended(did, kept) if did.after is None else _told_more(did, kept, known)) for literals, did in ways]
 
 
 def _told_more(did: Did, kept: Kept, known: Mapping[str, object]) -> Did:

@@ -9,15 +9,17 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.programs import linear as lin
-from dpverify.programs.faults import Unreadable, shown
+from dpverify.programs.derived import derived
+from dpverify.programs.faults import Followed, Unreadable, shown
 from dpverify.programs.linear import Linear
 from dpverify.programs.module import constant_of, written_number
-from dpverify.programs.path import ANSWER, INDEX, KEPT, LENGTH, Again, Frame, Path, exact
+from dpverify.programs.path import ANSWER, INDEX, KEPT, LENGTH, RECORDS, Again, Frame, Path, exact
 from dpverify.programs.rounding import Computed, Rounded, has_data, require_same_way, require_short, require_sum
 from dpverify.programs.values import (
     UNKNOWN,
     Answers,
     Counted,
+    Derived,
     Element,
     Filtered,
     Growing,
@@ -35,6 +37,7 @@ from dpverify.programs.values import (
     Unknown,
     Vector,
     Zipped,
+    is_number,
 )
 from dpverify.trusted.kernel.errors import ExprError
 from dpverify.trusted.kernel.expr import PI, call, div, format_expr
@@ -47,6 +50,8 @@ ENDLESS: Final = (Answers, Counted, Zipped, Places, Vector)
 """Lists as long as nobody knows."""
 _COMPARED: Final = {ast.Gt: (1, True), ast.GtE: (1, False), ast.Lt: (-1, True), ast.LtE: (-1, False)}
 _SIGNS: Final = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
+_BEYOND: Final = (ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod)
+"""What leads beyond sums."""
 MOST_ITEMS: Final = 256
 
 
@@ -242,7 +247,7 @@ class Expressions(Path):
             raise Unreadable(
                 node, "all answers are gone through here, of which nobody knows how many there are. One loop over the answers is read."
             )
-        raise Unreadable(node, f"{shown(node)} is no list.")
+        raise Unreadable(node, f"{shown(node)} is {_kind(found)}, and no list.")
 
     def _subscript(self, node: ast.Subscript, frame: Frame) -> Any:
         found = self.value(node.value, frame)
@@ -259,6 +264,12 @@ class Expressions(Path):
             raise Unreadable(node, f"{shown(node)}: the dict has no such key that is written out.")
         if isinstance(found, Answers | Vector):
             return self._at(node, found, place)
+        if isinstance(found, Rows | RowNumbers):
+            raise Unreadable(
+                node,
+                f"{shown(node)} reads one row by its place, and what it holds is one person's. Sum over the rows, and add noise: "
+                "sum(min(max(row['pay'], 0), 100) for row in rows) + noise.laplace(100).",
+            )
         if isinstance(found, Ranked):
             if not found.places and isinstance(place, int) and place in (0, -1):
                 return Place(found.of, 1 if found.descending == (place == 0) else -1, value=True)
@@ -271,7 +282,7 @@ class Expressions(Path):
             raise Unreadable(node, f"{shown(node)} cannot be read.")
         if not isinstance(place, int):
             raise Unreadable(
-                node, f"{shown(node)}: which element it is hangs on the data or a parameter. Use numbers that are written out."
+                node, f"{shown(node)}: which element it is depends on the data or a parameter. Use numbers that are written out."
             )
         values = self.listed(node.value, found)
         if not -len(values) <= place < len(values):
@@ -379,6 +390,8 @@ class Expressions(Path):
             return lin.name(f"{ANSWER}1")
         if isinstance(found, Place):
             raise Unreadable(node, "the greatest noisy answer, or its place, is computed with. It can be told, and nothing else.")
+        if isinstance(found, Derived):
+            raise Unreadable(node, "what is computed of noisy numbers in a way that is no sum is computed with here. It can be told.")
         if isinstance(found, RowNumber):
             raise Unreadable(node, "a number of a record meets one that is none. Sum over the records first.")
         raise Unreadable(node, f"{_kind(found)} stands where a number is needed.")
@@ -386,6 +399,8 @@ class Expressions(Path):
     def _unaryop(self, node: ast.UnaryOp, frame: Frame) -> Any:
         found = self.value(node.operand, frame)
         if isinstance(found, Unknown):
+            return found
+        if isinstance(found, Derived) and isinstance(node.op, ast.USub | ast.UAdd):
             return found
         if isinstance(found, RowNumber):
             sign = {ast.Not: "not ", ast.USub: "-", ast.UAdd: "+"}.get(type(node.op))
@@ -431,16 +446,46 @@ class Expressions(Path):
             return self.items(held * right)
         if isinstance(left, Infinite) or isinstance(right, Infinite):
             raise Unreadable(node, "infinity is computed with. It can be compared, and nothing else.")
+        if isinstance(left, Derived) or isinstance(right, Derived):
+            return self._derived(node, op, left, right)
         a, b = self.number(node, left), self.number(node, right)
+        if isinstance(op, ast.Add | ast.Sub):
+            self.attach(a, b, 1 if isinstance(op, ast.Add) else -1)
         if isinstance(op, ast.Pow) and not b.terms and abs(b.constant) > MOST_POWER:
             raise Unreadable(node, f"{_shown(node)} has an exponent above {MOST_POWER}.")
-        done = self._computed(node, op, left, right, a, b)
+        try:
+            done = self._computed(node, op, left, right, a, b)
+        except Unreadable:
+            if not isinstance(op, _BEYOND) or derived(a, b) is None:
+                raise
+            return self._derived(node, op, a, b)
         require_short(node, done)
         if isinstance(done, Linear):
             require_sum(node, a, b, done)
         elif has_data(a) or has_data(b):
             raise Unreadable(node, f"{_shown(node)} takes away all that is in it: floats may leave something. Leave it out.")
         return done
+
+    def _derived(self, node: ast.AST, op: ast.operator, left: Any, right: Any) -> Derived:
+        """What is computed of noisy numbers, beyond sums."""
+        by = [one for one in (left, right) if is_number(one)]
+        whole = len(by) == 1 and isinstance(op, ast.Mult | ast.Div) and not (isinstance(op, ast.Div) and by[0] is left)
+        whole = whole and all(isinstance(one, Linear) or one.whole for one in (left, right) if not is_number(one))
+        known = whole and (self._known(self.number(node, by[0]), True) or self._known(lin.scale(self.number(node, by[0]), -1), True))
+        found = derived(left, right, whole=bool(known))
+        if found is None or not isinstance(op, (*_BEYOND, ast.Add, ast.Sub)):
+            raise Unreadable(node, f"{_shown(node)} puts what is computed of noisy numbers together with what is none. Add noise first.")
+        return found
+
+    def hangs_on(self, node: ast.AST, *values: Any) -> bool:
+        """A comparison of what is computed of noisy sums over rows, which the program is told of: either way is followed."""
+        found = derived(*values)
+        if found is None or not all(any(name.startswith(RECORDS) for name in each.names) for each in found.of):
+            raise Unreadable(
+                node, f"{_shown(node)} compares what is computed of noisy numbers in a way that is no sum. It can be told, nothing else."
+            )
+        self.opaque += found.of
+        return self.script.next()
 
     def _computed(self, node: ast.AST, op: ast.operator, left: Any, right: Any, a: Linear, b: Linear) -> Any:
         if isinstance(op, ast.Add):
@@ -504,6 +549,8 @@ class Expressions(Path):
         """Whether a value counts as true, on this way through."""
         if isinstance(found, Unknown):
             return self.script.next()
+        if isinstance(found, Derived):
+            return self.hangs_on(node, found)
         if isinstance(found, int | Fraction | Linear | Element | Place) and not isinstance(found, bool):
             self._same_way(node, found, 0)
         if isinstance(found, Linear):
@@ -517,7 +564,7 @@ class Expressions(Path):
         if isinstance(found, RowNumber):
             raise Unreadable(
                 node,
-                f"{_shown(node)} hangs on one record. Say which records count: [row for row in rows if ...], and clip with min and max.",
+                f"{_shown(node)} depends on one record. Say which records count: [row for row in rows if ...], and clip with min and max.",
             )
         if isinstance(found, bool | int | Fraction | str | tuple | range) or found is None:
             return bool(found)
@@ -565,6 +612,8 @@ class Expressions(Path):
             return same == isinstance(op, ast.Is)
         if isinstance(left, RowNumber) or isinstance(right, RowNumber):
             return self.row_compared(node, op, left, right)
+        if isinstance(left, Derived) or (isinstance(right, Derived) and not isinstance(op, ast.In | ast.NotIn)):
+            return self.hangs_on(node, left, right)
         if isinstance(op, ast.In | ast.NotIn):
             inside = self.listed(node, right)
             return any(self.compared(node, ast.Eq(), left, one) for one in inside) == isinstance(op, ast.In)
@@ -637,7 +686,11 @@ class Expressions(Path):
 
     def public(self, name: str, node: ast.AST, values: list[Any]) -> Any:
         """A function of parameters: log, exp, sqrt."""
+        if any(isinstance(each, Derived) for each in values) and (found := derived(*values)) is not None:
+            return found
         numbers = [self.number(node, each) for each in values]
+        if any(each.names for each in numbers) and (found := derived(*values)) is not None:
+            return found
         if any(each.names for each in numbers):
             raise Unreadable(node, f"{_shown(node)} is a function of answers or noises. {_AFFINE}")
         try:
@@ -654,10 +707,15 @@ def _shown(node: ast.AST) -> str:
 
 
 def _kind(found: Any) -> str:
+    if isinstance(found, Unknown):
+        raise Followed
     if isinstance(found, Growing):
         return "a number that grows while the records are gone through"
     known = {
-        str: "a text", tuple: "a tuple", Items: "a list", Table: "a dict", Answers: "the list of answers",
+        Linear: "a number", int: "a number", Fraction: "a number", bool: "a truth", Element: "an answer", Derived: "a number",
+        Place: "the greatest noisy answer", Ranked: "the noisy answers in order", RowNumber: "a number of a row", Counted: "enumerate",
+        Zipped: "zip", Places: "the places of the answers", str: "a text",
+        tuple: "a tuple", Items: "a list", Table: "a dict", Answers: "the list of answers",
         Vector: "a list of noisy answers",
         Filtered: "a list of some of the answers", Rows: "the list of records", RowNumbers: "a list of numbers of records",
         Noise: "noise", Row: "a record", Infinite: "infinity",

@@ -16,7 +16,7 @@ from dpverify.programs.path import INDEX, KEPT, Again, AtLoop, Frame, Script, Sh
 from dpverify.programs.rounding import Rounded, require_kept
 from dpverify.programs.searches import COUNT, NUMBER_KEPT
 from dpverify.programs.statements import Follower, counted
-from dpverify.programs.values import Element, Filtered, Infinite, Items, Table, Vector
+from dpverify.programs.values import Derived, Element, Filtered, Infinite, Items, Table, Unknown, Vector
 
 MOST_WAYS: Final = 600
 MOST_PLACES: Final = 24
@@ -39,6 +39,10 @@ class Way:
     result: Any = NO_RESULT
     after: Location | None = None
     kept: Mapping[str, Linear] = field(default_factory=dict)
+    attached: Mapping[str, Linear] = field(default_factory=dict)
+    """Of noises, the sums over records that each was added to."""
+    opaque: tuple[Linear, ...] = ()
+    """Noisy numbers that the way depends on, beside its comparisons."""
 
 
 @dataclass
@@ -71,6 +75,8 @@ class Explorer:
         """What the program does. Raises Stopped where it cannot be read."""
         ways, loop = self._begin()
         if self.shared.faults:
+            if loop is not None:
+                self._machine(loop)  # its steps may have more that cannot be read
             raise Stopped
         return ways if loop is None else self._machine(loop)
 
@@ -83,7 +89,7 @@ class Explorer:
             follower, way, met = self._one(Where(), script)
             if met is not None:
                 if loop is not None or follower.literals:
-                    what = "whether or how the loop over the answers is come to hangs on the data. Compare in the loop, or after it."
+                    what = "whether or how the loop over the answers is come to depends on the data. Compare in the loop, or after it."
                     self.shared.faults[fault(met.node, what)] = None
                     raise Stopped
                 loop = met
@@ -100,10 +106,11 @@ class Explorer:
         return ways, loop
 
     def _bounded(self, count: int) -> None:
-        if count > MOST_WAYS:
+        if count > MOST_WAYS and not self.shared.faults:
             self.shared.faults[
                 fault(self.function, f"more than {MOST_WAYS} ways through the program, or one step of it. Compare less in one step.")
             ] = None
+        if count > MOST_WAYS:
             raise Stopped
 
     def _one(self, where: Where, script: Script) -> tuple[Follower, Way | None, AtLoop | None]:
@@ -122,14 +129,15 @@ class Explorer:
         except StepDone as done:
             return follower, self._stepped(follower, where, done), None
         except Unreadable as error:
-            self.shared.faults[error.fault] = None
+            follower.noted(error)
             return follower, None, None
         except RecursionError:
             self.shared.faults[fault(self.function, "is nested too deeply.")] = None
             return follower, None, None
         result = None if result is NO_RESULT else result
         events = follower.events[len(follower.before) :] if where.part != "begin" else follower.events
-        return follower, Way(tuple(follower.literals), tuple(events), result), None
+        way = Way(tuple(follower.literals), tuple(events), result, attached=follower.attached, opaque=tuple(follower.opaque))
+        return follower, way, None
 
     def elements(self, vector: Vector | Filtered) -> list[tuple[tuple[Literal, ...], Any]]:
         """What one of the noisy answers is, on all ways; NO_RESULT where it is left out."""
@@ -173,6 +181,8 @@ class Explorer:
                 if (self.values and not many.mixed) or many.names <= anything:
                     break
                 anything |= many.names
+        if self.shared.faults:
+            raise Stopped
         self.shared.faults[fault(loop.node, "the loop keeps too much from step to step. Keep numbers and flags.")] = None
         raise Stopped
 
@@ -250,7 +260,7 @@ class Explorer:
         if anything and isinstance(found, int | Fraction) and not isinstance(found, bool):
             numbers[f"{KEPT}{name}"] = lin.constant(found)
             return NUMBER_KEPT
-        if isinstance(found, bool | int | Fraction | str | Infinite) or found is None:
+        if isinstance(found, bool | int | Fraction | str | Infinite | Unknown) or found is None:
             return found
         what = "a list" if isinstance(found, Items | Table) else "something that is no number"
         way = "Append to one list, and return it." if isinstance(found, Items) else "Keep numbers, flags and words."
@@ -331,6 +341,8 @@ def put(value: Any, known: Mapping[str, Linear]) -> Any:
     """What is told, with values in the place of names."""
     if isinstance(value, tuple):
         return tuple(put(each, known) for each in value)
+    if isinstance(value, Derived):
+        return replace(value, of=tuple(lin.put(each, known) for each in value.of))
     if isinstance(value, Table):
         return Table({key: put(each, known) for key, each in value.of.items()})
     if isinstance(value, Items) and not value.told:

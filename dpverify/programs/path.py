@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.programs.faults import Fault, Unreadable, fault
-from dpverify.programs.linear import Linear, Literal, impossible, literal, name, scale
+from dpverify.programs.faults import Fault, Followed, Unreadable, fault
+from dpverify.programs.linear import Linear, Literal, impossible, linear, literal, name, scale
 from dpverify.programs.module import Def, Module
 from dpverify.programs.values import UNKNOWN, Law, Unknown
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
@@ -149,6 +149,8 @@ class Path:
         self.generator = False
         self.before: list[tuple[int, Any]] = []
         self.falling = frozenset[str]()
+        self.attached: dict[str, Linear] = {}
+        self.opaque: list[Linear] = []
 
     # -- faults
 
@@ -156,6 +158,11 @@ class Path:
         """Notes what cannot be read; following goes on as far as it can."""
         self.shared.faults[fault(node, what)] = None
         return UNKNOWN
+
+    def noted(self, error: Unreadable) -> None:
+        """Notes an error, but where it follows from another."""
+        if not isinstance(error, Followed):
+            self.shared.faults[error.fault] = None
 
     # -- decisions
 
@@ -176,7 +183,7 @@ class Path:
             self.literals.append(asked)
             return True
         if self.where.part == "begin" and self.shared.length is None and not left.names:
-            raise Unreadable(node, f"whether {asked.text()} hangs on parameters. Give them values, or domains that decide it.")
+            raise Unreadable(node, f"whether {asked.text()} depends on parameters. Give them values, or domains that decide it.")
         answer = self.script.next()
         self.literals.append(asked if answer else asked.negated())
         return answer
@@ -220,9 +227,20 @@ class Path:
             self.shared.records.append(key)
         return name(f"{RECORDS}{self.shared.records.index(key)}")
 
+    def attach(self, a: Linear, b: Linear, sign: int) -> None:
+        """Notes the sum over records that a noise is added to. sign: of b."""
+        for noise, other, times in ((a, b, Fraction(sign)), (b, a, Fraction(1, sign))):
+            names = noise.names
+            if len(names) == 1 and names[0].startswith((ONCE, FRESH)) and other.names:
+                sums = linear({each: factor for each, factor in other.of.items() if each.startswith(RECORDS)})
+                if sums.terms and not any(each.startswith((ONCE, FRESH)) for each in other.names):
+                    self.attached.setdefault(names[0], scale(sums, times / noise.of[names[0]]))
+
     def spent(self, node: ast.AST) -> None:
         """Raises Unreadable for a program that is followed for too long."""
         self.statements += 1
+        if self.statements > MOST_STATEMENTS and self.shared.faults:
+            raise Followed
         if self.statements > MOST_STATEMENTS:
             raise Unreadable(
                 node, "the program runs for too long before it tells anything: a loop that does not end, or of very many rounds."

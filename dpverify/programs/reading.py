@@ -75,7 +75,8 @@ def compile_program(
     said = {**program.options, **options}
     faults = [*_outside(module, program.function), *_options(program, said)]
     if faults:
-        raise Faulty(faults)
+        with_more = isinstance(program.function, ast.FunctionDef) and not [*_options(program, said)]
+        raise Faulty([*faults, *(_more(module, program, values, domains, said, faults) if with_more else ())])
     assert isinstance(program.function, ast.FunctionDef)
     try:
         return _read(module, program, values, domains, said, plain, alone=False)
@@ -88,6 +89,21 @@ def compile_program(
         with contextlib.suppress(Faulty):  # the data are one number
             return _read(module, program, values, domains, {**said, "answers": 1}, plain, alone=True)
         raise
+
+
+def _more(
+    module: Module, program: Program, values: Mapping[str, Expr], domains: Mapping[str, Domain], said: Mapping[str, Any],
+    known: Sequence[Fault],
+) -> list[Fault]:  # fmt: skip
+    """What else cannot be read, where something is outside of the subset: on other lines, as those may follow from it."""
+    try:
+        _read(module, program, values, domains, said, False, alone=False)
+    except Faulty as error:
+        lines = {one.line for one in known} | {program.function.lineno}
+        return [one for one in error.faults if one.line not in lines]
+    except (RecursionError, AttributeError, TypeError, ValueError, LookupError):
+        pass  # what is outside has no meaning here
+    return []
 
 
 def _read(

@@ -2,37 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from dpverify.programs import linear as lin
 from dpverify.programs.faults import NotOfThisKind
-from dpverify.programs.linear import Linear
+from dpverify.programs.linear import Linear, Literal
 from dpverify.programs.naming import is_whole, table_of
 from dpverify.programs.path import ANSWER, FRESH, ONCE, RECORDS
 from dpverify.programs.rows import WORD
 from dpverify.programs.setting import Setting
-from dpverify.programs.told import Item, numbers
+from dpverify.programs.told import Item, is_derived, numbers
+
+Way = tuple[tuple[Literal, ...], tuple[Item, ...], tuple[Linear, ...], Mapping[str, Linear]]
+"""Comparisons, what is told, what else is hung on, and the sums over records that each noise was added to."""
 
 
-def over_records(setting: Setting, told: list[tuple[Any, tuple[Item, ...]]], used: set[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The mechanism, and what a claim of it says."""
-    if len(told) != 1 or told[0][0]:
-        raise NotOfThisKind(
-            "sums over records are compared. Tell them with noise, and compare what is told; or write the comparison "
-            "as a program over answers, whose sensitivity you state."
-        )
-    adjacency = setting.options.get("adjacency")
-    if adjacency is None:
+def over_records(setting: Setting, ways: Sequence[Way]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The mechanism, and what a claim of it says: sums with noise that are told, or what is made of these."""
+    if setting.options.get("adjacency") is None:
         raise NotOfThisKind('which tables of rows neighbour is not said. Write dp.program(adjacency="add-remove"), or "replace".')
-    values = [each for each in numbers(told[0][1]) if each.names]
+    plain = len(ways) == 1 and not ways[0][0] and not ways[0][2] and not is_derived(ways[0][1])
+    if plain and not all(len(_noises(each)) == 1 for each in numbers(ways[0][1]) if each.names and _noises(each)):
+        plain = False
+    if plain:
+        return _told(setting, ways[0][1])
+    parts = [_part(setting, each) for each in _measured(ways)]
+    table, claim = _composed(setting, parts)
+    return {"kind": "post_process", "map": "what the program makes of its noisy sums", "part": {**table, **claim}}, {}
+
+
+def _noises(number: Linear) -> list[str]:
+    return [name for name in number.names if name.startswith((ONCE, FRESH))]
+
+
+def _measured(ways: Sequence[Way]) -> list[Linear]:
+    """The sums with noise that a program is told of: all that it compares and tells is computed of these.
+
+    A noise is drawn for what it is first added to, which may be another sum on another way: both are measured then.
+    """
+    found: dict[Linear, None] = {}
+    for literals, items, opaque, attached in ways:
+        for number in (*(one.left for one in literals), *numbers(items), *opaque):
+            sums = {name: factor for name, factor in number.of.items() if name.startswith(RECORDS)}
+            for noise in _noises(number):
+                if noise not in attached:
+                    continue
+                found[lin.plus(lin.name(noise), attached[noise])] = None
+                for name, factor in attached[noise].of.items():
+                    sums[name] = sums.get(name, Fraction(0)) - factor * number.of[noise]
+            if any(sums.values()):
+                raise NotOfThisKind(
+                    "a sum over records is told, compared or computed with as it is. Add noise to it first: "
+                    "count = len(rows) + noise.laplace(1)."
+                )
+    return list(found)
+
+
+def _told(setting: Setting, items: tuple[Item, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Sums with noise that are told as they are."""
+    values = [each for each in numbers(items) if each.names]
     noises = [name for each in values for name in each.names if name.startswith((ONCE, FRESH))]
     if len(noises) != len(set(noises)):
         raise NotOfThisKind("one noise is in several numbers that are told. Draw a noise for each.")
     bare = [each for each in values if not any(name.startswith((ONCE, FRESH)) for name in each.names)]
     if bare:
         raise NotOfThisKind("a sum over records is told without noise, and whether neighbours have another is not looked at. Add noise.")
-    parts = [_part(setting, each) for each in values]
+    return _composed(setting, [_part(setting, each) for each in values])
+
+
+def _composed(setting: Setting, parts: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    adjacency = setting.options["adjacency"]
     if len(parts) == 1:
         law, query = parts[0]
         return law, {"query": query, "adjacency": adjacency}
@@ -47,12 +88,11 @@ def _part(setting: Setting, value: Linear) -> tuple[dict[str, Any], dict[str, An
     law = setting.shared.laws[noises[0]]
     unit = value.of[noises[0]]
     terms = [(value.of[name] / unit, *setting.shared.records[int(name.removeprefix(RECORDS))]) for name in sums]
+    query: dict[str, Any] = {"sum": [" + ".join(_times(factor, each) for factor, each, _ in terms)], "record": _record(setting)}
     if len({where for _, _, where in terms}) != 1:
-        raise NotOfThisKind("one number sums over records under several conditions. Tell a number with noise for each condition.")
-    text = " + ".join(_times(factor, each) for factor, each, _ in terms)
-    query: dict[str, Any] = {"sum": [text], "record": _record(setting, [each for _, each, _ in terms], terms[0][2])}
-    if terms[0][2]:
-        query["where"] = " and ".join(f"({one})" for one in terms[0][2])
+        query["sum"] = [[{"value": _times(factor, each), **_where(where)} for factor, each, where in terms]]
+    else:
+        query |= _where(terms[0][2])
     if "rows" in setting.options:
         query["rows"] = setting.options["rows"]
     if is_whole(law) and not _is_whole_sum(setting, terms):
@@ -66,7 +106,11 @@ def _times(factor: Fraction, text: str) -> str:
     return text if factor == 1 else f"({factor})*({text})"
 
 
-def _record(setting: Setting, texts: Sequence[str], where: Sequence[str]) -> dict[str, Any]:
+def _where(conditions: Sequence[str]) -> dict[str, str]:
+    return {"where": " and ".join(f"({one})" for one in conditions)} if conditions else {}
+
+
+def _record(setting: Setting) -> dict[str, Any]:
     """The fields with their domains: as stated, else a code where a field is compared with words, else any real number."""
     said = setting.options.get("record") or {}
     known = {name: said.get(name, "integer" if use == WORD else "real") for name, use in setting.shared.fields.items()}

@@ -98,7 +98,9 @@ class OverRecords(Calls):
         own: set[str] = {node.target.id}
         self._each_row(node.body, inner, list(source.where), changed, own)
         for name, added in changed.items():
-            frame.names[name] = lin.plus(self.number(node, frame.names[name]), added)
+            before = self.number(node, frame.names[name])
+            self.attach(before, added, 1)
+            frame.names[name] = lin.plus(before, added)
         for name in own:
             frame.names.pop(name, None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from fractions import Fraction
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from dpverify.programs.calls import Returned
 from dpverify.programs.faults import Unreadable, shown
 from dpverify.programs.path import KEPT, AtLoop, Frame, Script, Shared, StepDone, Where
 from dpverify.programs.searches import NUMBER_KEPT, Searches, endless
-from dpverify.programs.values import Answers, Filtered, Items, RowNumbers, Rows, Unknown, Vector
+from dpverify.programs.values import UNKNOWN, Answers, Filtered, Items, RowNumbers, Rows, Unknown, Vector
 
 _BEFORE: Final = "a list that the loop appends to holds a noisy number before it. Tell that in a program of its own."
 
@@ -40,7 +41,24 @@ class Follower(Searches):
                 raise Unreadable(
                     statement, f"{shown(statement)} cannot be read: {type(statement).__name__} is no part of what programs are written in."
                 )
-            found(statement, frame)
+            try:
+                found(statement, frame)
+            except Unreadable as error:
+                self.noted(error)
+                self._left_out(statement, frame)
+
+    def _left_out(self, node: ast.stmt, frame: Frame) -> None:
+        """Goes on after a statement that could not be read, as far as there is something to be seen: what it binds is not known."""
+        for name in {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}:
+            frame.names[name] = UNKNOWN
+            frame.unkept.discard(name)
+        if isinstance(node, ast.Return):
+            raise Returned(UNKNOWN)
+        if isinstance(node, ast.For | ast.While | ast.Match) and not self.in_loop and self.where.part == "begin":
+            blocks = [case.body for case in node.cases] if isinstance(node, ast.Match) else [node.body, node.orelse]
+            for block in blocks:
+                with contextlib.suppress(Break, Continue, Returned, AtLoop):
+                    self.run(block, frame)
 
     def _do_pass(self, node: ast.Pass, frame: Frame) -> None:
         pass
@@ -82,7 +100,12 @@ class Follower(Searches):
         self.assign(node.target, self.combined(node, node.op, before, after), frame)
 
     def _do_if(self, node: ast.If, frame: Frame) -> None:
-        self.run(node.body if self.truth(node.test, self.value(node.test, frame)) else node.orelse, frame)
+        try:
+            holds = self.truth(node.test, self.value(node.test, frame))
+        except Unreadable as error:
+            self.noted(error)
+            holds = self.script.next()
+        self.run(node.body if holds else node.orelse, frame)
 
     def _do_match(self, node: ast.Match, frame: Frame) -> None:
         subject = self.value(node.subject, frame)
@@ -139,8 +162,10 @@ class Follower(Searches):
         if self._meets_answers(node, frame):
             self._over_answers(node, None, frame)
             return
-        while self.truth(node.test, self.value(node.test, frame)):
+        while self.truth(node.test, test := self.value(node.test, frame)):
             self.spent(node)
+            if isinstance(test, Unknown):
+                break
             try:
                 self.run(node.body, frame)
             except Break:

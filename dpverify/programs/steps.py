@@ -17,6 +17,7 @@ from dpverify.programs.told import RETURNED, Item, key, numbers
 END: Final = -1
 """Where a run is over, among the numbers of places."""
 
+
 @dataclass(frozen=True)
 class Did:
     """What a step does. kept: new values of numbers; counts: what counters grow by."""

@@ -27,7 +27,7 @@ from dpverify.programs.steps import (
     without_dead_ends,
     without_idling,
 )  # fmt: skip
-from dpverify.programs.told import RETURNED, Item, Leaf, StepNumber, item, key, lists_in, may_be_equal, numbers, word
+from dpverify.programs.told import RETURNED, Item, Leaf, StepNumber, is_derived, item, key, lists_in, may_be_equal, numbers, word
 
 ENDED: Final = "ended"
 
@@ -122,7 +122,7 @@ def _others_follow(every: list[Did], clock: int) -> bool:
 
 def table(made: Program, taken: Any) -> tuple[dict[str, Any], bool]:
     """The stream's table, without what the claim says of neighbours, and whether it tells no more than the program."""
-    exact = seen(made) and not made.partial
+    exact = seen(made) and not made.partial and not any(is_derived(did.told) for ways in made.ways.values() for _, did in ways)
     if exact:
         _forget_steps(made)
     for name in dead_numbers(made):
@@ -201,9 +201,7 @@ def _branch(
 ) -> dict[str, Any]:  # fmt: skip
     found: dict[str, Any] = {"when": guards} if guards else {}
     told = tuple(one for one in did.told if not (is_plain(one) and one.shape == "[*]"))
-    if did.after is None and key(tuple(one for one in told if is_plain(one))) == key(
-        tuple(one for one in made.last if one.shape != "[*]")
-    ):
+    if did.after is None and key(tuple(one for one in told if is_plain(one))) == key(tuple(one for one in made.last if one.shape != "[*]")):
         told = tuple(one for one in told if not is_plain(one))
     found["emit"] = _emitted(told, did, words)
     tells = [names.text(lin.put(each, once)) for each in numbers(told)]

@@ -11,7 +11,10 @@ from dpverify.programs.faults import Fault, fault, shown
 NOISE: Final = "noise"
 
 _WAYS: Final[Mapping[type[ast.AST], tuple[str, str]]] = {
-    ast.Try: ("try", "an exception is an output too, and which one is raised may hang on the data. Write the conditions as if statements."),
+    ast.Try: (
+        "try",
+        "an exception is an output too, and which one may depend on the data. Write the conditions as if statements.",
+    ),
     ast.TryStar: ("try", "an exception is an output too. Write the conditions as if statements."),
     ast.Raise: ("raise", "an exception tells something of the data. Yield or return a word in its place."),
     ast.Assert: ("assert", "an exception tells something of the data, and asserts may be switched off. Use if, and return a word."),
@@ -19,7 +22,7 @@ _WAYS: Final[Mapping[type[ast.AST], tuple[str, str]]] = {
     ast.AsyncWith: ("async with", "programs run step by step. Write a plain function."),
     ast.AsyncFor: ("async for", "programs run step by step. Use for."),
     ast.Await: ("await", "programs run step by step. Write a plain function."),
-    ast.Global: ("global", "what a program does would hang on what ran before. Give the value as an argument."),
+    ast.Global: ("global", "what a program does would depend on what ran before. Give the value as an argument."),
     ast.Nonlocal: ("nonlocal", "nested functions that change names are not read. Keep the number in the function itself."),
     ast.Delete: ("del", "names keep what they are bound to. Leave it out."),
     ast.Import: ("import", "what it brings is not known. Import at the top of the module, and write what is computed in plain arithmetic."),

@@ -122,7 +122,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RowNumber:
-    """A number, or a truth, of a record: its text, and the constant where it hangs on no field."""
+    """A number, or a truth, of a record: its text, and the constant where it depends on no field."""
 
     text: str
     truth: bool = False
@@ -139,6 +139,17 @@ class RowNumbers:
 @dataclass(frozen=True, slots=True)
 class Growing:
     """A number that is added to while records are gone through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """What is computed of noisy numbers in a way that is no sum: whoever knows these numbers knows it.
+
+    whole: whether it is a multiple of the one number, from which that follows.
+    """
+
+    of: tuple[Linear, ...]
+    whole: bool = False
 
 
 UNKNOWN: Final = Unknown()
