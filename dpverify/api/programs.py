@@ -73,6 +73,9 @@ class Program:
         rows = "adjacency" in self.options
         numbers = [each for row in data for each in (row.values() if isinstance(row, Mapping) else [])] if rows else list(_numbers(data))
         faults += ["a number of the data is infinite, or none (NaN)."] * any(not _is_finite(each) for each in numbers)
+        listed = self.options.get("inputs")
+        if listed is not None and not any(_as_told(data) == _as_told(each) for each in listed):
+            faults.append(f"{data!r:.40} is none of the inputs that are stated.")
         wanted = self.options.get("answers")
         if isinstance(wanted, int) and isinstance(data, Sequence) and len(data) != wanted:
             faults.append(f"{len(data)} answers are given, and {wanted} are stated.")
@@ -107,6 +110,11 @@ def _numbers(data: Any) -> Iterator[Any]:
             yield from _numbers(each)
     else:
         yield data
+
+
+def _as_told(value: Any) -> Any:
+    """An input with its types, as 1 is not True."""
+    return [_as_told(each) for each in value] if isinstance(value, list | tuple) else (type(value), value)
 
 
 def _is_finite(value: Any) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
+from dpverify.programs import coins
 from dpverify.programs import linear as lin
 from dpverify.programs.derived import derived
 from dpverify.programs.expressions import ENDLESS, MOST_ITEMS, Expressions
@@ -18,6 +19,7 @@ from dpverify.programs.module import constant_of, data_of
 from dpverify.programs.path import LENGTH, MOST_CALLS, TOTAL, YIELDED, Again, Frame
 from dpverify.programs.rounding import require_told
 from dpverify.programs.values import (
+    GIVEN,
     UNKNOWN,
     Answers,
     Counted,
@@ -154,6 +156,8 @@ class Calls(Expressions):
 
     def append(self, node: ast.AST, found: Items, value: Any) -> None:
         """One more item of a list."""
+        if found.number == GIVEN:
+            raise Unreadable(node, "the data are changed, which whoever gives them sees. Append to a list of the program's own.")
         if any(found is each for each in self.busy):
             raise Unreadable(node, "a list grows while it is gone through, which goes on with what is new. Append to another list.")
         if len(found.held) >= MOST_ITEMS:
@@ -185,15 +189,25 @@ class Calls(Expressions):
 
     # -- noise
 
-    def _noise(self, node: ast.Call, name: str, frame: Frame) -> Linear | Unknown:
+    def _noise(self, node: ast.Call, name: str, frame: Frame) -> Any:
         if name == "of":
             if len(node.args) != 1 or node.keywords:
                 raise Unreadable(node, "noise.of takes one declaration: noise.of(dp.laplace(scale=2)).")
             return self.draw(self._declared(node.args[0], frame))
+        if self.shared.coins or name in ("coin", "below"):
+            return self._coin(node, name, frame)
         if name not in ARGUMENTS:
             (meant, *_) = [*(f" Did you mean {one}?" for one in difflib.get_close_matches(name, ARGUMENTS, 1)), ""]
             raise Unreadable(node, f"noise.{name} is not known.{meant} There are {', '.join(ARGUMENTS)}, and noise.of(declaration).")
-        wanted = ARGUMENTS[name]
+        given = self._given(node, name, ARGUMENTS[name])
+        law: list[tuple[str, Any]] = [("kind", "builtin"), ("name", name)]
+        for key, value in given.items():
+            number = self._public_number(key, value, frame)
+            law.append((key, format_expr(number.rest)))
+        return self.draw(tuple(law))
+
+    def _given(self, node: ast.Call, name: str, wanted: tuple[str, ...]) -> dict[str, ast.expr]:
+        """The arguments of noise, by name."""
         given: dict[str, ast.expr] = dict(zip(wanted, node.args, strict=False))
         for each in node.keywords:
             if each.arg not in wanted or each.arg in given:
@@ -201,11 +215,25 @@ class Calls(Expressions):
             given[each.arg or ""] = each.value
         if len(node.args) > len(wanted) or (len(given) < len(wanted) and name != "student_t"):
             raise Unreadable(node, f"noise.{name} takes {', '.join(wanted)}.")
-        law: list[tuple[str, Any]] = [("kind", "builtin"), ("name", name)]
-        for key, value in given.items():
-            number = self._public_number(key, value, frame)
-            law.append((key, format_expr(number.rest)))
-        return self.draw(tuple(law))
+        return given
+
+    def _coin(self, node: ast.Call, name: str, frame: Frame) -> Any:
+        """Noise with finitely many values: each of them is followed."""
+        if not self.shared.coins:
+            what = 'is read where what the data may be is listed: dp.program(inputs=["no", "yes"]).'
+            raise Unreadable(node, f"noise.{name} {what} Of sums there is other noise, such as noise.laplace(scale).")
+        if name not in coins.ARGUMENTS:
+            known = ", ".join(f"noise.{one}({', '.join(wanted)})" for one, wanted in coins.ARGUMENTS.items())
+            raise Unreadable(node, f"noise.{name} has more values than can be listed. Where inputs are listed there are {known}.")
+        given = self._given(node, name, coins.ARGUMENTS[name])
+        numbers = {key: self._public_number(key, value, frame) for key, value in given.items()}
+        p = numbers.get("p")
+        if p is not None and not p.terms and not 0 <= p.constant <= 1:
+            raise Unreadable(given["p"], f"p = {shown(given['p'])} is no probability, which is from 0 to 1.")
+        values = coins.chances(name, numbers)
+        if values is None:
+            raise Unreadable(node, f"{shown(node)}: how many values it has is not known. Use an integer that is written out.")
+        return self.one_of(values)
 
     def _public_number(self, key: str, node: ast.expr, frame: Frame) -> Linear:
         """A number of noise, which is the same in every run."""

@@ -17,6 +17,7 @@ from dpverify.programs.rounding import Rounded, require_kept
 from dpverify.programs.searches import COUNT, NUMBER_KEPT
 from dpverify.programs.statements import Follower, counted
 from dpverify.programs.values import Derived, Element, Filtered, Infinite, Items, Table, Unknown, Vector
+from dpverify.trusted.kernel.expr import ONE, Expr
 
 MOST_WAYS: Final = 600
 MOST_PLACES: Final = 24
@@ -43,6 +44,8 @@ class Way:
     """Of noises, the sums over records that each was added to."""
     opaque: tuple[Linear, ...] = ()
     """Noisy numbers that the way depends on, beside its comparisons."""
+    weight: Expr = ONE
+    """How likely it is, of programs that flip coins."""
 
 
 @dataclass
@@ -136,8 +139,8 @@ class Explorer:
             return follower, None, None
         result = None if result is NO_RESULT else result
         events = follower.events[len(follower.before) :] if where.part != "begin" else follower.events
-        way = Way(tuple(follower.literals), tuple(events), result, attached=follower.attached, opaque=tuple(follower.opaque))
-        return follower, way, None
+        way = Way(tuple(follower.literals), tuple(events), result, opaque=tuple(follower.opaque), weight=follower.weight)
+        return follower, replace(way, attached=follower.attached), None
 
     def elements(self, vector: Vector | Filtered) -> list[tuple[tuple[Literal, ...], Any]]:
         """What one of the noisy answers is, on all ways; NO_RESULT where it is left out."""

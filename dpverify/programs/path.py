@@ -13,7 +13,7 @@ from dpverify.programs.linear import Linear, Literal, impossible, linear, litera
 from dpverify.programs.module import Def, Module
 from dpverify.programs.values import UNKNOWN, Law, Unknown
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.expr import ZERO
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, mul
 from dpverify.trusted.kernel.model import Domain
 
 ANSWER: Final = "answer:"
@@ -121,6 +121,8 @@ class Shared:
     indices: set[str] = field(default_factory=set)
     equalities: set[Linear] = field(default_factory=set)
     exact_equalities: bool = False
+    coins: bool = False
+    """Whether the data are one of values that are listed, so that noise has finitely many."""
     length: Any = None
     elements: dict[int, Linear] = field(default_factory=dict)
     named: dict[str, str] = field(default_factory=dict)
@@ -151,6 +153,7 @@ class Path:
         self.falling = frozenset[str]()
         self.attached: dict[str, Linear] = {}
         self.opaque: list[Linear] = []
+        self.weight: Expr = ONE
 
     # -- faults
 
@@ -217,6 +220,14 @@ class Path:
             self.shared.noises[key] = f"{kind}{len(self.shared.noises) + 1}"
             self.shared.laws[self.shared.noises[key]] = law
         return name(self.shared.noises[key])
+
+    def one_of(self, values: Sequence[tuple[Any, Expr]]) -> Any:
+        """A value of noise that has finitely many, with its probability in the weight of this way."""
+        for value, chance in values:
+            if value is values[-1][0] or self.script.next():
+                self.weight = mul(self.weight, chance)
+                return value
+        raise AssertionError(values)
 
     # -- records
 

@@ -10,14 +10,14 @@ from typing import Any, Final
 
 from dpverify.programs import linear as lin
 from dpverify.programs import module as modules
-from dpverify.programs import subset
+from dpverify.programs import subset, tables
 from dpverify.programs.compiled import Compiled, Inexact, compiled, is_generator
 from dpverify.programs.faults import Fault, NotOfThisKind, Unreadable, fault
 from dpverify.programs.machine import Explorer, Machine, Stopped, Way
 from dpverify.programs.module import Module, Program
 from dpverify.programs.path import ANSWER, Frame, Shared
 from dpverify.programs.setting import Setting
-from dpverify.programs.values import Answers, Element, Filtered, Items, Noise, Place, Rows, Vector
+from dpverify.programs.values import GIVEN, Answers, Element, Filtered, Items, Noise, Place, Rows, Vector
 from dpverify.trusted.kernel.errors import ExprError
 from dpverify.trusted.kernel.expr import FUNCTIONS, Expr, Sym
 from dpverify.trusted.kernel.model import Domain
@@ -79,12 +79,14 @@ def compile_program(
         raise Faulty([*faults, *(_more(module, program, values, domains, said, faults) if with_more else ())])
     assert isinstance(program.function, ast.FunctionDef)
     try:
+        if "inputs" in said:
+            return _listed(module, program, values, domains, said)
         return _read(module, program, values, domains, said, plain, alone=False)
     except RecursionError as error:
         what = f"{program.name} is nested too deeply: fewer branches inside each other, elif among them, can be read."
         raise Faulty([fault(program.function, what)]) from error
     except Faulty:
-        if {"answers", "adjacency"} & said.keys():
+        if {"answers", "adjacency", "inputs"} & said.keys():
             raise
         with contextlib.suppress(Faulty):  # the data are one number
             return _read(module, program, values, domains, {**said, "answers": 1}, plain, alone=True)
@@ -124,6 +126,23 @@ def _read(
             exact = True
 
 
+def _listed(
+    module: Module, program: Program, values: Mapping[str, Expr], domains: Mapping[str, Domain], said: Mapping[str, Any]
+) -> Compiled:  # fmt: skip
+    """The table of a program whose data are one of values that are listed. Raises Faulty."""
+    function = program.function
+    assert isinstance(function, ast.FunctionDef)
+    shared = Shared(module, values, domains, coins=True)
+    explorer = Explorer(shared, function, _arguments(program, shared, said, None))
+    data = next(each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs))
+    try:
+        return Compiled(tables.table(explorer, data, tables.inputs_of(said["inputs"]), is_generator(function)))
+    except Stopped as error:
+        raise Faulty([*shared.faults]) from error
+    except NotOfThisKind as error:
+        raise Faulty([fault(program.places.get("inputs", function), f"{program.name} is no table: {error}")]) from error
+
+
 def _compiled(
     program: Program, shared: Shared, said: Mapping[str, Any], taken: frozenset[str], plain: bool, *, alone: bool
 ) -> Compiled:  # fmt: skip
@@ -147,7 +166,7 @@ def _compiled(
     shared.indices.clear()
     shared.equalities.clear()
     shared.arity = length
-    items = Items([lin.name(f"{ANSWER}{i + 1}") for i in range(length)], -1)
+    items = Items([lin.name(f"{ANSWER}{i + 1}") for i in range(length)], GIVEN)
     explorer = Explorer(shared, function, _arguments(program, shared, said, items))
     return _of(setting, explorer, generator)
 
@@ -247,7 +266,10 @@ def _options(program: Program, said: Mapping[str, Any]) -> Iterator[Fault]:
             "adjacency",
             "is of rows, whose sums have a sensitivity that is derived. Leave out sensitivity, neighbours, bounds, hull and answers.",
         )
-    if "adjacency" not in said and any(key in said for key in ("record", "rows")):
+    others = [key for key in ("sensitivity", "neighbours", "adjacency", "bounds", "hull", "answers", "record", "rows") if key in said]
+    if "inputs" in said and others:
+        yield at("inputs", f"lists what the data may be, each of which may be another: {', '.join(others)} is of data that are numbers.")
+    elif "adjacency" not in said and any(key in said for key in ("record", "rows")):
         yield at("record" if "record" in said else "rows", 'is of rows: write adjacency="add-remove" or "replace" beside it.')
 
 

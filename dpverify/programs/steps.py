@@ -68,18 +68,26 @@ def without_idling(made: Program) -> None:
     """Ends the run where a step changes nothing, tells constants, and so will each step after it."""
     if not all(map(is_plain, made.last)):
         return
-    for place, ways in made.ways.items():
+    counted = {name for name in made.first if all(not lin.minus(each, lin.name(name)).names for each in updates(made, name))}
+    for place, ways in sorted(made.ways.items(), key=lambda one: one[0] != made.start):  # the first step looks at those after it
+        for literals, did in ways:
+            if did.told and _idles(made, place, literals, did) and {name for one in literals for name in one.left.names} - counted:
+                made.partial = True  # that the run is over may not be seen of what is told on and on
         made.ways[place] = [
-            (literals, Did(made.last, None, ())) if _idles(place, literals, did) else (literals, did) for literals, did in ways
+            (literals, Did(made.last, None, ())) if _idles(made, place, literals, did) else (literals, did) for literals, did in ways
         ]
 
 
-def _idles(place: Location, literals: tuple[Literal, ...], did: Did) -> bool:
+def _idles(made: Program, place: Location, literals: tuple[Literal, ...], did: Did) -> bool:
     """Whether a step does what all steps after it will do: its comparisons are of what stays as it is."""
     stays = all(value == lin.name(name) for name, value in did.kept)
     same = all(name.startswith((KEPT, ONCE)) for one in literals for name in one.left.names)
-    here = tuple(one for one in place if one[0] != FIRST)
-    return did.after == here and stays and same and not any(True for _ in numbers(did.told))
+    if not stays or not same or any(True for _ in numbers(did.told)):
+        return False
+    if (FIRST, True) in place:
+        later = tuple(one for one in place if one[0] != FIRST)
+        return did.after == later and (literals, did) in made.ways.get(later, ()) and _idles(made, later, literals, did)
+    return did.after == place
 
 
 def without_dead_ends(made: Program) -> None:

@@ -101,7 +101,7 @@ def seen(made: Program) -> bool:
         if len(counts) == 1 and min(counts) >= 1 and all(end <= min(counts) for end in ends) and _others_follow(every, clock):
             return True
     tells = [did for did in every if any(not is_plain(one) for one in did.told) or did.after is None]
-    if all(any(map(_tells_step, did.told)) for did in tells) and going:
+    if all(any(map(_tells_step, did.told)) for did in tells) and all(did in tells for did in every if did.counts) and going:
         return all(not may_be_equal(did.told, made.last, spread) for did in every if did.after is None)
     return not going and all(did.told for did in every)
 

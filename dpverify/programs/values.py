@@ -86,6 +86,10 @@ class Ranked:
     places: bool
 
 
+GIVEN: Final = -1
+"""The number of a list that is of the data."""
+
+
 @dataclass(slots=True, eq=False)
 class Items:
     """A list of known length. number: which one, by the order in which they are made; told: one that the loop appends to."""
