@@ -194,7 +194,7 @@ def _of_table(
     draws = {name: setting.shared.draw_of(inner) for name, inner in setting.shared.named.items() if inner in setting.shared.laws}
     if exact:
         plain = None if made is None or setting.plain else above_threshold(made, setting.options, setting.many(1))
-        return Compiled({**(plain or table), **setting.together()}, sensitivity, draws=draws)
+        return Compiled({**setting.together(), **plain} if plain else {**table, **setting.together()}, sensitivity, draws=draws)
     table |= setting.together()
     return Compiled({"kind": "post_process", "map": "what the program tells of it", "part": {**table, **sensitivity}}, draws=draws)
 
