@@ -533,7 +533,10 @@ class Calls(Expressions):
                     node, f"{shown(node)} pairs answers with a list of known length. Say how many answers there are: dp.program(answers=3)."
                 )
             return Zipped(tuple(lists))
-        return tuple(zip(*(self.listed(node, each) for each in lists), strict=False))
+        found = [self.listed(node, each) for each in lists]
+        if any(given.arg == "strict" for given in node.keywords) and len({len(each) for each in found}) > 1:
+            raise Unreadable(node, f"{shown(node)} pairs lists that are not of one length, which strict=True does not allow.")
+        return tuple(zip(*found, strict=False))
 
     def _builtin_reversed(self, node: ast.Call, frame: Frame) -> Any:
         (found,) = self._plain_arguments(node, frame, 1, 1)

@@ -5,7 +5,9 @@ import dpverify as dp
 BETWEEN = [0, 1]
 
 
-@dp.program(bounds=BETWEEN, answers=25, claims=[{"epsilon": "1.24", "delta": "0.01"}, {"epsilon": "0.5", "delta": "1/2000", "expect": "refuted"}])
+@dp.program(
+    bounds=BETWEEN, answers=25, claims=[{"epsilon": "1.24", "delta": "0.01"}, {"epsilon": "0.5", "delta": "1/2000", "expect": "refuted"}]
+)
 def above_gaussian(answers, noise):
     """SVT-Gauss."""
     t = noise.gaussian(4)
@@ -16,7 +18,9 @@ def above_gaussian(answers, noise):
         yield False
 
 
-@dp.program(bounds=BETWEEN, answers=25, claims=[{"epsilon": "1.24", "delta": "0.01"}, {"epsilon": "0.5", "delta": "1/2000", "expect": "refuted"}])
+@dp.program(
+    bounds=BETWEEN, answers=25, claims=[{"epsilon": "1.24", "delta": "0.01"}, {"epsilon": "0.5", "delta": "1/2000", "expect": "refuted"}]
+)
 def below_gaussian(answers, noise):
     """SVT-Gauss-Ge: the first answer that is not above the threshold."""
     t = noise.gaussian(4)
@@ -123,7 +127,9 @@ def greatest_gaussian(answers, noise):
     return noisy.index(max(noisy))
 
 
-@dp.program(sensitivity=1, answers=4, claims=[{"epsilon": "1/2", "delta": "0.02"}, {"epsilon": "1/2", "delta": "0.0002", "expect": "refuted"}])
+@dp.program(
+    sensitivity=1, answers=4, claims=[{"epsilon": "1/2", "delta": "0.02"}, {"epsilon": "1/2", "delta": "0.0002", "expect": "refuted"}]
+)
 def least_gaussian(answers, noise):
     """Noisy-Min-Gauss, on all answers."""
     return min(range(len(answers)), key=lambda i: answers[i] + noise.gaussian(8))
@@ -147,7 +153,9 @@ def least_laplace(answers, noise):
     return where
 
 
-@dp.program(bounds=BETWEEN, answers=2, claims=[{"epsilon": "1/2", "delta": "1/100"}, {"epsilon": "1/10", "delta": "1/10000", "expect": "refuted"}])
+@dp.program(
+    bounds=BETWEEN, answers=2, claims=[{"epsilon": "1/2", "delta": "1/100"}, {"epsilon": "1/10", "delta": "1/10000", "expect": "refuted"}]
+)
 def two_ranges(answers, noise):
     """m-Range-Gauss with m = 2: two noisy intervals, until one of the two answers of a step leaves its own."""
     a, b, c, d = noise.gaussian(16), noise.gaussian(16), noise.gaussian(16), noise.gaussian(16)

@@ -305,7 +305,10 @@ def sparse_vector_increasing(answers, c, eps, noise):
 
 
 @dp.program(
-    sensitivity=1, neighbours="decreasing", parameters=EVERY, claims=[{"epsilon": "eps/2"}, {"epsilon": "499/1000*eps", "expect": "refuted"}]
+    sensitivity=1,
+    neighbours="decreasing",
+    parameters=EVERY,
+    claims=[{"epsilon": "eps/2"}, {"epsilon": "499/1000*eps", "expect": "refuted"}],
 )
 def sparse_vector_decreasing(answers, c, eps, noise):
     """CheckDP: answers that all fall, or stay, lose half of that."""
@@ -354,9 +357,7 @@ def randomized_response(answer, noise):
     return "yes" if noise.coin(1 / 2) else "no"
 
 
-@dp.program(
-    inputs=[[1, 0, 0], [0, 1, 0], [0, 0, 1]], claims=[{"epsilon": "2*log(3)"}, {"epsilon": "2.197", "expect": "refuted"}]
-)
+@dp.program(inputs=[[1, 0, 0], [0, 1, 0], [0, 0, 1]], claims=[{"epsilon": "2*log(3)"}, {"epsilon": "2.197", "expect": "refuted"}])
 def one_time_rappor(bits, noise):
     """Erlingsson, Pihur and Korolova 2014: each bit of one's own value is told as it is, or turned around."""
     return [bit if noise.coin(3 / 4) else 1 - bit for bit in bits]
