@@ -92,7 +92,7 @@ def _limit(made: Program, name: str, turned: bool) -> None:
                 if lin.minus(dict(did.kept)[name], lin.name(name)) != lin.constant(0):
                     return
                 kept.append((literals, did))
-    if len(ends) != 1 or any(_on(one, name) for literals, _ in kept for one in literals):
+    if len(ends) != 1 or next(iter(ends)).names or any(_on(one, name) for literals, _ in kept for one in literals):
         return
     limit = lin.minus(next(iter(ends)), made.first[name])
     if not certainly_lt(ZERO, limit.rest, made.shared.domains):

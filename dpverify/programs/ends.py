@@ -58,8 +58,8 @@ def _how_many(machine: Machine, last: tuple[Item, ...]) -> tuple[Item, ...] | No
         return None
     least = min(leaf.value.constant for leaf in leaves)
     for place, ways in machine.steps.items():
-        here = {INDEX: lin.constant(0)} if (FIRST, True) in place else {}
-        if any(way.after is None and not _is_less(way.result, here, least) for way in ways):
+        first = (FIRST, True) in place
+        if any(way.after is None and not _is_less(way.result, first, least) for way in ways):
             return None
     named = [
         replace(one, leaves=tuple(Leaf(StepNumber(f"n + {leaf.value.constant}")) if leaf.number else leaf for leaf in one.leaves))
@@ -68,15 +68,15 @@ def _how_many(machine: Machine, last: tuple[Item, ...]) -> tuple[Item, ...] | No
     return tuple(named)
 
 
-def _is_less(result: object, here: Mapping[str, Linear], least: Fraction) -> bool:
-    """Whether what a step returns is none of the numbers that are told in the end: a word, or one below that of the step and least."""
+def _is_less(result: object, first: bool, least: Fraction) -> bool:
+    """Whether what a step returns is none of the numbers that are told in the end: a word, or at most the number of the step and least."""
     if result is None or isinstance(result, str):
         return True
     if isinstance(result, int) and not isinstance(result, bool):
         result = lin.constant(result)
     if not isinstance(result, Linear):
         return False
-    beyond = lin.minus(result, here.get(INDEX, lin.name(INDEX)))
+    beyond = result if first and not result.terms else lin.minus(result, lin.name(INDEX))
     return not beyond.terms and beyond.constant <= least
 
 
