@@ -133,6 +133,8 @@ class Explorer:
             return follower, self._stepped(follower, where, done), None
         except Unreadable as error:
             follower.noted(error)
+            if not self.shared.faults:
+                self.shared.faults[fault(self.function, "the program cannot be followed on all its ways.")] = None
             return follower, None, None
         except RecursionError:
             self.shared.faults[fault(self.function, "is nested too deeply.")] = None

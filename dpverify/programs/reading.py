@@ -12,7 +12,7 @@ from dpverify.programs import linear as lin
 from dpverify.programs import module as modules
 from dpverify.programs import subset, tables
 from dpverify.programs.compiled import Compiled, Inexact, compiled, is_generator
-from dpverify.programs.faults import Fault, NotOfThisKind, Unreadable, fault
+from dpverify.programs.faults import Fault, NotOfThisKind, Unreadable, fault, shown
 from dpverify.programs.machine import Explorer, Machine, Stopped, Way
 from dpverify.programs.module import Module, Program
 from dpverify.programs.path import ANSWER, Frame, Shared
@@ -73,9 +73,9 @@ def compile_program(
     plain: whether a stream stays one, where another kind says the same. Raises Faulty listing all that cannot be read.
     """
     said = {**program.options, **options}
-    faults = [*_outside(module, program.function), *_options(program, said)]
+    faults = [*_outside(module, program.function), *_options(module, program, said)]
     if faults:
-        with_more = isinstance(program.function, ast.FunctionDef) and not [*_options(program, said)]
+        with_more = isinstance(program.function, ast.FunctionDef) and not [*_options(module, program, said)]
         raise Faulty([*faults, *(_more(module, program, values, domains, said, faults) if with_more else ())])
     assert isinstance(program.function, ast.FunctionDef)
     try:
@@ -246,7 +246,7 @@ def _outside(module: Module, function: modules.Def) -> list[Fault]:
     return found
 
 
-def _options(program: Program, said: Mapping[str, Any]) -> Iterator[Fault]:
+def _options(module: Module, program: Program, said: Mapping[str, Any]) -> Iterator[Fault]:
     """Options of the decorator whose values mean nothing."""
 
     def at(key: str, what: str) -> Fault:
@@ -267,10 +267,29 @@ def _options(program: Program, said: Mapping[str, Any]) -> Iterator[Fault]:
             "is of rows, whose sums have a sensitivity that is derived. Leave out sensitivity, neighbours, bounds, hull and answers.",
         )
     others = [key for key in ("sensitivity", "neighbours", "adjacency", "bounds", "hull", "answers", "record", "rows") if key in said]
+    if "inputs" in program.places:
+        yield from _inputs(module, program.places["inputs"])
     if "inputs" in said and others:
         yield at("inputs", f"lists what the data may be, each of which may be another: {', '.join(others)} is of data that are numbers.")
     elif "adjacency" not in said and any(key in said for key in ("record", "rows")):
         yield at("record" if "record" in said else "rows", 'is of rows: write adjacency="add-remove" or "replace" beside it.')
+
+
+def _inputs(module: Module, node: ast.expr) -> Iterator[Fault]:
+    """What inputs list that is no word, integer, truth, None, or list of these: a decimal is another number to floats."""
+    try:
+        while isinstance(node, ast.Name):
+            node = modules.constant_of(module, node)
+    except Unreadable as error:
+        yield error.fault
+        return
+    if isinstance(node, ast.List | ast.Tuple):
+        for each in node.elts:
+            yield from _inputs(module, each)
+        return
+    number = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+    if not isinstance(number, ast.Constant) or not (isinstance(number.value, int | str) or number.value is None):
+        yield fault(node, f"inputs lists {shown(node)}: what the data may be is words, integers, True, False, None and lists of them.")
 
 
 def _defaults(program: Program) -> list[tuple[ast.arg, ast.expr]]:

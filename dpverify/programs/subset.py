@@ -100,6 +100,22 @@ def _eats(parent: ast.AST, child: ast.AST) -> bool:
     return parent.func.id in EATS or (parent.func.id in LAZY and not isinstance(child, ast.GeneratorExp))
 
 
+VIEWS: Final = frozenset({"items", "keys", "values"})
+
+
+def _is_view(node: ast.AST) -> bool:
+    """Whether it is what a dict gives to be gone through, which is no list."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in VIEWS and not node.args
+
+
+def _views(parent: ast.AST, child: ast.AST) -> bool:
+    """Whether what a dict gives is gone through, or counted, where it stands."""
+    if isinstance(parent, ast.For | ast.comprehension):
+        return child is parent.iter
+    named = isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and child in parent.args
+    return named and parent.func.id in EATS | LAZY | {"len"}  # type: ignore[attr-defined]
+
+
 def _captures(node: ast.match_case) -> bool:
     return any(getattr(each, "name", None) or getattr(each, "rest", None) for each in ast.walk(node.pattern))
 
@@ -149,6 +165,8 @@ def _within(node: ast.AST, key: bool = False) -> Iterator[Fault]:
     for child in children:
         if _is_lazy(child) and not _eats(node, child):
             yield fault(child, f"{shown(child)} can be gone through once, and as it is gone through. Make it a list: [... for ...].")
+        if _is_view(child) and not _views(node, child):
+            yield fault(child, f"{shown(child)} can be gone through, and nothing else. Make it a list: list({shown(child)}).")
         if isinstance(child, ast.Yield | ast.YieldFrom) and not isinstance(node, ast.Expr):
             yield fault(
                 child, f"{shown(child)} is used as a value, which whoever reads the output sends. Write yield on a line of its own."
