@@ -514,7 +514,7 @@ class Expressions(Path):
 
     def _quotient(self, node: ast.AST, a: Linear, b: Linear) -> Any:
         if b.names:
-            raise Unreadable(node, f"{_shown(node)} divides by an answer or a noise. {_AFFINE} Tell both, and divide what is told.")
+            raise Unreadable(node, f"{_shown(node)} divides where not both numbers have noise. {_AFFINE} Add noise to each of both first.")
         if not b.terms:
             if not b.constant:
                 raise Unreadable(node, f"{_shown(node)} divides by 0.")

@@ -11,7 +11,7 @@ from dpverify.programs import linear as lin
 from dpverify.programs.faults import NotOfThisKind
 from dpverify.programs.linear import Linear
 from dpverify.programs.path import ANSWER
-from dpverify.programs.values import Derived, Element, Infinite, Items, Place, Table, Unknown
+from dpverify.programs.values import Derived, Element, Filtered, Infinite, Items, Place, Table, Unknown, Vector
 
 
 class StepNumber(str):
@@ -84,7 +84,10 @@ def _shape(value: Any, leaves: list[Leaf]) -> str:
         return "?"
     if isinstance(value, Place):
         raise NotOfThisKind("the greatest noisy answer is told together with something else. Tell it alone: its place, or itself.")
-    raise NotOfThisKind(f"a {type(value).__name__.lower()} is told. Tell numbers, words, and lists or tuples of them.")
+    known = {Filtered: "a list of some of the answers is told together with something else: return it by itself, or append in a loop"}
+    known |= {Vector: "a list of noisy answers is told together with something else: return it by itself, or append in a loop"}
+    what = known.get(type(value), f"{type(value).__name__.lower()} is told. Tell numbers, words, and lists or tuples of them")
+    raise NotOfThisKind(f"{what}.")
 
 
 def is_derived(items: Iterable[Item], *, whole: bool = False) -> bool:
