@@ -18,6 +18,7 @@ from dpverify.programs.machine import Machine, Way, with_steps
 from dpverify.programs.naming import is_whole, table_of
 from dpverify.programs.path import ANSWER, FRESH, LENGTH, ONCE, RECORDS, TOTAL, YIELDED, Shared
 from dpverify.programs.records import over_records
+from dpverify.programs.selected import selected
 from dpverify.programs.setting import Setting
 from dpverify.programs.steps import Did, put_literals
 from dpverify.programs.steps import Program as Steps
@@ -43,6 +44,8 @@ class Compiled:
 
 def compiled(setting: Setting, found: list[Way] | Machine, generator: bool) -> Compiled:
     """The kind that a program is. Raises NotOfThisKind, with the reason, where it is none."""
+    if setting.shared.chosen:
+        return Compiled(selected(setting, found, generator))
     if isinstance(found, Machine):
         return _loop(setting, with_steps(found, frozenset(setting.shared.indices)), generator)
     places = [value for way in found for value in _values(way, generator) if isinstance(value, Place)]

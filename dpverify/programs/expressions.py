@@ -13,7 +13,7 @@ from dpverify.programs.derived import derived
 from dpverify.programs.faults import Followed, Unreadable, shown
 from dpverify.programs.linear import Linear
 from dpverify.programs.module import constant_of, written_number
-from dpverify.programs.path import ANSWER, INDEX, KEPT, LENGTH, RECORDS, Again, Frame, Path, exact
+from dpverify.programs.path import ANSWER, CHOSEN, INDEX, KEPT, LENGTH, RECORDS, Again, Frame, Path, exact
 from dpverify.programs.rounding import Computed, Rounded, has_data, require_same_way, require_short, require_sum
 from dpverify.programs.values import (
     UNKNOWN,
@@ -262,6 +262,8 @@ class Expressions(Path):
             if place in found.of:
                 return found.of[place]
             raise Unreadable(node, f"{shown(node)}: the dict has no such key that is written out.")
+        if isinstance(found, Answers) and isinstance(place, Place) and not place.value and not (self.in_loop or self.after_loop):
+            return self._chosen(place)
         if isinstance(found, Answers | Vector):
             return self._at(node, found, place)
         if isinstance(found, Rows | RowNumbers):
@@ -304,6 +306,13 @@ class Expressions(Path):
             )
         values = self.listed(node.value, found)[slice(*ends)]
         return tuple(values) if isinstance(found, tuple) else self.items(values)
+
+    def _chosen(self, place: Place) -> Linear:
+        """The answer at the place of the greatest noisy one."""
+        self.shared.arity = 1
+        if place not in self.shared.chosen:
+            self.shared.chosen.append(place)
+        return lin.name(f"{CHOSEN}{self.shared.chosen.index(place)}")
 
     def _at(self, node: ast.Subscript, found: Answers | Vector, place: Any) -> Any:
         """The answer, or its noisy number, of this step."""

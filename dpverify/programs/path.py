@@ -11,7 +11,7 @@ from typing import Any, Final
 from dpverify.programs.faults import Fault, Followed, Unreadable, fault
 from dpverify.programs.linear import Linear, Literal, impossible, linear, literal, name, scale
 from dpverify.programs.module import Def, Module
-from dpverify.programs.values import UNKNOWN, Law, Unknown
+from dpverify.programs.values import UNKNOWN, Law, Place, Unknown
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, mul
 from dpverify.trusted.kernel.model import Domain
@@ -24,8 +24,10 @@ KEPT: Final = "kept:"
 ONCE: Final = "once:"
 FRESH: Final = "fresh:"
 RECORDS: Final = "records:"
+CHOSEN: Final = "chosen:"
 """What names of a program's numbers begin with, which no name in its text does: an answer, the number of its step, how many answers
-there are, their sum, a number that is kept, noise drawn before the loop or in a step of it, a sum over records."""
+there are, their sum, a number that is kept, noise drawn before the loop or in a step of it, a sum over records, the answer
+where the greatest noisy one is."""
 
 FACTS: Final = (Literal(name(INDEX), False),)
 """What holds of names: steps are counted from 0."""
@@ -125,6 +127,7 @@ class Shared:
     """Whether the data are one of values that are listed, so that noise has finitely many."""
     length: Any = None
     elements: dict[int, Linear] = field(default_factory=dict)
+    chosen: list[Place] = field(default_factory=list)
     named: dict[str, str] = field(default_factory=dict)
 
     def draw_of(self, name: str) -> tuple[Law, int]:
@@ -243,7 +246,7 @@ class Path:
         for noise, other, times in ((a, b, Fraction(sign)), (b, a, Fraction(1, sign))):
             names = noise.names
             if len(names) == 1 and names[0].startswith((ONCE, FRESH)) and other.names:
-                sums = linear({each: factor for each, factor in other.of.items() if each.startswith(RECORDS)})
+                sums = linear({each: factor for each, factor in other.of.items() if each.startswith((RECORDS, CHOSEN))})
                 if sums.terms and not any(each.startswith((ONCE, FRESH)) for each in other.names):
                     self.attached.setdefault(names[0], scale(sums, times / noise.of[names[0]]))
 

@@ -165,6 +165,7 @@ def _compiled(
     shared.faults.clear()  # so few answers can be read at once
     shared.indices.clear()
     shared.equalities.clear()
+    shared.chosen.clear()
     shared.arity = length
     items = Items([lin.name(f"{ANSWER}{i + 1}") for i in range(length)], GIVEN)
     explorer = Explorer(shared, function, _arguments(program, shared, said, items))
@@ -181,7 +182,7 @@ def _of(setting: Setting, explorer: Explorer, generator: bool) -> Compiled:
             names = [ast.Name("_", mode, lineno=1, col_offset=0) for mode in (ast.Store(), ast.Load())]
             found = explorer.as_loop(Vector(tuple(names), Frame({}, explorer.function), result))
     if isinstance(found, list):
-        for place in _places(found):
+        for place in [*_places(found), *setting.shared.chosen]:
             elements = explorer.elements(place.of)
             if len(elements) == 1 and not elements[0][0] and isinstance(elements[0][1], lin.Linear):
                 setting.shared.elements[id(place.of)] = elements[0][1]

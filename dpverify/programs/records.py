@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from dpverify.programs import linear as lin
 from dpverify.programs.faults import NotOfThisKind
-from dpverify.programs.linear import Linear, Literal
+from dpverify.programs.linear import Linear
+from dpverify.programs.measured import Way, measured, noises_of
 from dpverify.programs.naming import is_whole, table_of
 from dpverify.programs.path import ANSWER, FRESH, ONCE, RECORDS
 from dpverify.programs.rows import WORD
 from dpverify.programs.setting import Setting
 from dpverify.programs.told import Item, is_derived, numbers
-
-Way = tuple[tuple[Literal, ...], tuple[Item, ...], tuple[Linear, ...], Mapping[str, Linear]]
-"""Comparisons, what is told, what else is hung on, and the sums over records that each noise was added to."""
 
 
 def over_records(setting: Setting, ways: Sequence[Way]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -24,40 +21,13 @@ def over_records(setting: Setting, ways: Sequence[Way]) -> tuple[dict[str, Any],
     if setting.options.get("adjacency") is None:
         raise NotOfThisKind('which tables of rows neighbour is not said. Write dp.program(adjacency="add-remove"), or "replace".')
     plain = len(ways) == 1 and not ways[0][0] and not ways[0][2] and not is_derived(ways[0][1])
-    if plain and not all(len(_noises(each)) == 1 for each in numbers(ways[0][1]) if each.names and _noises(each)):
+    if plain and not all(len(noises_of(each)) == 1 for each in numbers(ways[0][1]) if each.names and noises_of(each)):
         plain = False
     if plain:
         return _told(setting, ways[0][1])
-    parts = [_part(setting, each) for each in _measured(ways)]
+    parts = [_part(setting, each) for each in measured(ways, RECORDS, "a sum over records")]
     table, claim = _composed(setting, parts)
     return {"kind": "post_process", "map": "what the program makes of its noisy sums", "part": {**table, **claim}}, {}
-
-
-def _noises(number: Linear) -> list[str]:
-    return [name for name in number.names if name.startswith((ONCE, FRESH))]
-
-
-def _measured(ways: Sequence[Way]) -> list[Linear]:
-    """The sums with noise that a program is told of: all that it compares and tells is computed of these.
-
-    A noise is drawn for what it is first added to, which may be another sum on another way: both are measured then.
-    """
-    found: dict[Linear, None] = {}
-    for literals, items, opaque, attached in ways:
-        for number in (*(one.left for one in literals), *numbers(items), *opaque):
-            sums = {name: factor for name, factor in number.of.items() if name.startswith(RECORDS)}
-            for noise in _noises(number):
-                if noise not in attached:
-                    continue
-                found[lin.plus(lin.name(noise), attached[noise])] = None
-                for name, factor in attached[noise].of.items():
-                    sums[name] = sums.get(name, Fraction(0)) - factor * number.of[noise]
-            if any(sums.values()):
-                raise NotOfThisKind(
-                    "a sum over records is told, compared or computed with as it is. Add noise to it first: "
-                    "count = len(rows) + noise.laplace(1)."
-                )
-    return list(found)
 
 
 def _told(setting: Setting, items: tuple[Item, ...]) -> tuple[dict[str, Any], dict[str, Any]]:

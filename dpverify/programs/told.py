@@ -84,10 +84,10 @@ def _shape(value: Any, leaves: list[Leaf]) -> str:
         return "?"
     if isinstance(value, Place):
         raise NotOfThisKind("the greatest noisy answer is told together with something else. Tell it alone: its place, or itself.")
-    known = {Filtered: "a list of some of the answers is told together with something else: return it by itself, or append in a loop"}
-    known |= {Vector: "a list of noisy answers is told together with something else: return it by itself, or append in a loop"}
-    what = known.get(type(value), f"{type(value).__name__.lower()} is told. Tell numbers, words, and lists or tuples of them")
-    raise NotOfThisKind(f"{what}.")
+    if isinstance(value, Filtered | Vector):
+        what = "a list of some of the answers" if isinstance(value, Filtered) else "a list of noisy answers"
+        raise NotOfThisKind(f"{what} is told together with something else. Return it by itself, or append to a list in a loop.")
+    raise NotOfThisKind(f"{type(value).__name__.lower()} is told. Tell numbers, words, and lists or tuples of them.")
 
 
 def is_derived(items: Iterable[Item], *, whole: bool = False) -> bool:

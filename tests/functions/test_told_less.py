@@ -20,7 +20,8 @@ from tests.functions import told_less
 PROGRAMS = {name: found for name, found in vars(told_less).items() if isinstance(found, Program)}
 LISTED = [name for name, found in PROGRAMS.items() if "inputs" in found.options]
 OVER_ROWS = [name for name, found in PROGRAMS.items() if "adjacency" in found.options]
-OVER_ANSWERS = [name for name in PROGRAMS if name not in (*LISTED, *OVER_ROWS)]
+SELECTING = ["select_and_measure", "measure_on_one_way"]
+OVER_ANSWERS = [name for name in PROGRAMS if name not in (*LISTED, *OVER_ROWS, *SELECTING)]
 EXACT = {
     "first_above", "some_of_them", "steps_until", "test_of_the_count_first", "goes_on_without_a_word", "goes_on_with_a_word", "counts_down",
     "first_above_with_value", "jumps_over", "lists_as_they_are",
@@ -94,6 +95,25 @@ def test_what_is_told_follows_from_the_machine(name):
         if "part" not in found.mechanism:
             assert back.setdefault((*seen[:2], output), seen) == seen
     assert ("part" not in found.mechanism) == (name in EXACT)
+
+
+@pytest.mark.parametrize("name", SELECTING)
+def test_what_is_told_follows_from_the_place_and_what_is_measured_there(name):
+    random = Random(name)
+    greatest, measured = read(name).mechanism["part"]["parts"]
+    assert (greatest["noise"]["scale"], measured["scale"]) == ("4", "2")
+    sign = 1 if name == "select_and_measure" else -1
+    times = {"1": 1, "(3)*(1)": 3}[str(measured["sensitivity"])]
+    told = {}
+    for _ in range(400):
+        answers = [random.randint(-2, 3) for _ in range(random.randint(2, 3))]
+        drawn = noise_of(random.random())
+        output = rendered(PROGRAMS[name](answers, noise=Tape(drawn, law_of)))
+        four, two, eight = (law_of("laplace", (scale,), {}) for scale in (4, 2, 8))
+        noisy = [sign * (answer + drawn(-1, four, i)) for i, answer in enumerate(answers)]
+        place = noisy.index(max(noisy))
+        seen = (len(answers), place, times * answers[place] - sign * drawn(-1, two, 0), drawn(-1, eight, 0) > 0)
+        assert told.setdefault(seen, output) == output
 
 
 def summed(query, rows):

@@ -218,6 +218,24 @@ def lists_as_they_are(answers, noise):
         yield x + len(lengths)
 
 
+@dp.program(sensitivity=1)
+def select_and_measure(answers, noise):
+    noisy = [a + noise.laplace(4) for a in answers]
+    best = noisy.index(max(noisy))
+    found = answers[best] - noise.laplace(2)
+    if found > 1:
+        return best, found / 3
+    return {"least": found, "word": found > 0}
+
+
+@dp.program(sensitivity=1)
+def measure_on_one_way(answers, noise):
+    best = min(range(len(answers)), key=lambda i: answers[i] + noise.laplace(4))
+    if noise.laplace(8) > 0:
+        return 3 * answers[best] + noise.laplace(2)
+    return best
+
+
 FIELDS = {"a": "integer", "b": "integer"}
 
 
