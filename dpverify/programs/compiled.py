@@ -14,7 +14,7 @@ from dpverify.programs.faults import NotOfThisKind
 from dpverify.programs.folds import fold
 from dpverify.programs.greatest import greatest
 from dpverify.programs.linear import Linear
-from dpverify.programs.machine import Machine, Way, with_steps
+from dpverify.programs.machine import Machine, Way, numbers_of, with_steps
 from dpverify.programs.naming import is_whole, table_of
 from dpverify.programs.path import ANSWER, FRESH, LENGTH, ONCE, RECORDS, TOTAL, YIELDED, Shared
 from dpverify.programs.records import over_records
@@ -40,6 +40,31 @@ class Compiled:
     claim: dict[str, Any] = field(default_factory=dict)
     asks: bool = False
     draws: dict[str, tuple[Law, int]] = field(default_factory=dict)
+
+
+def one_after_the_other(setting: Setting, machines: list[Machine], generator: bool) -> Compiled:
+    """Loops over the answers, none of which depends on what another one kept: their mechanisms, one after the other.
+
+    Raises NotOfThisKind, also where they share noise.
+    """
+    parts: list[dict[str, Any]] = []
+    parameters: dict[str, Any] = {}
+    once: set[str] = set()
+    for machine in machines:
+        drawn = {name for number in numbers_of(machine) for name in number.names if name.startswith(ONCE)}
+        if once & drawn:
+            raise NotOfThisKind("two loops over the answers use one noise that was drawn before both. Draw a noise for each loop.")
+        once |= drawn
+        found = _loop(setting, with_steps(machine, frozenset(setting.shared.indices)), generator)
+        part = {**found.mechanism, **found.claim}
+        parameters |= part.pop("parameters", {})
+        parts.append(part)
+    outer: dict[str, Any] = {
+        "kind": "post_process",
+        "map": "what the program tells of its loops",
+        "part": {"kind": "compose", "parts": parts},
+    }
+    return Compiled({**outer, **({"parameters": parameters} if parameters else {})})
 
 
 def compiled(setting: Setting, found: list[Way] | Machine, generator: bool) -> Compiled:

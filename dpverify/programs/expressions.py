@@ -20,6 +20,7 @@ from dpverify.programs.values import (
     Answers,
     Counted,
     Derived,
+    Earlier,
     Element,
     Filtered,
     Growing,
@@ -718,6 +719,8 @@ def _shown(node: ast.AST) -> str:
 def _kind(found: Any) -> str:
     if isinstance(found, Unknown):
         raise Followed
+    if isinstance(found, Earlier):
+        return "what an earlier loop over the answers left"
     if isinstance(found, Growing):
         return "a number that grows while the records are gone through"
     known = {

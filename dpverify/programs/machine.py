@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from dpverify.programs import linear as lin
 from dpverify.programs.calls import Returned
 from dpverify.programs.faults import NotOfThisKind, Unreadable, fault
 from dpverify.programs.linear import Linear, Literal, impossible
-from dpverify.programs.path import INDEX, KEPT, Again, AtLoop, Frame, Script, Shared, StepDone, Where
+from dpverify.programs.path import INDEX, KEPT, Again, AtLoop, Frame, NextLoop, Script, Shared, StepDone, Where
 from dpverify.programs.rounding import Rounded, require_kept
 from dpverify.programs.searches import COUNT, NUMBER_KEPT
 from dpverify.programs.statements import Follower, counted
@@ -24,6 +24,8 @@ MOST_PLACES: Final = 24
 """Values of what is kept, before numbers among it are numbers that may be anything."""
 MOST_RESTARTS: Final = 200
 NO_RESULT: Final = object()
+NEXT: Final = "another loop"
+"""What a loop ends with that another one follows."""
 FIRST: Final = ""
 """What the first step is known by, among what is kept: no name is empty."""
 
@@ -59,6 +61,11 @@ class Machine:
     before: list[tuple[int, Any]]
     node: ast.stmt | ast.expr
 
+    @property
+    def ends(self) -> list[Way]:
+        """The ways on which the loop, and what comes after it, is over."""
+        return [way for found in (self.steps, self.finish) for ways in found.values() for way in ways if way.after is None]
+
 
 class Stopped(Exception):
     """Something could not be read; the faults say what."""
@@ -73,6 +80,8 @@ class Explorer:
     arguments: Mapping[str, Any]
     values: bool = False
     """Whether numbers that are counted are followed by their values, as long as these are few."""
+    loop: int = 0
+    """Which of the loops over the answers is followed."""
 
     def explored(self) -> list[Way] | Machine:
         """What the program does. Raises Stopped where it cannot be read."""
@@ -89,7 +98,7 @@ class Explorer:
         script: Script | None = Script()
         count = 0
         while script is not None:
-            follower, way, met = self._one(Where(), script)
+            follower, way, met = self._one(Where(loop=self.loop), script)
             if met is not None:
                 if loop is not None or follower.literals:
                     what = "whether or how the loop over the answers is come to depends on the data. Compare in the loop, or after it."
@@ -129,6 +138,8 @@ class Explorer:
             follower.before = list(follower.events)
             loop.before = follower.before
             return follower, None, loop
+        except NextLoop:
+            result = NEXT
         except StepDone as done:
             return follower, self._stepped(follower, where, done), None
         except Unreadable as error:
@@ -204,7 +215,7 @@ class Explorer:
                 continue
             if len(machine.steps) >= MOST_PLACES:
                 raise _TooManyPlaces(_changing(machine.steps))
-            where = Where("step", dict(place), tracked, told)
+            where = Where("step", dict(place), tracked, told, self.loop)
             machine.steps[place] = self._ways(where)
             machine.finish[place] = [] if place == start else self._ways(replace(where, part="finish"))
             open_ += [way.after for way in machine.steps[place] if way.after is not None]
@@ -340,6 +351,23 @@ def with_steps(machine: Machine, indices: frozenset[str]) -> Machine:
             open_ += [way.after for way in steps[place] if way.after is not None]
     begun = {name: value for name, value in machine.first.items() if name not in known}
     return replace(machine, first=begun, steps=steps, finish=finish)
+
+
+def numbers_of(found: Any) -> Iterator[Linear]:
+    """All numbers that a machine compares, keeps and tells."""
+    if isinstance(found, Linear):
+        yield found
+    elif isinstance(found, Literal):
+        yield found.left
+    elif isinstance(found, Mapping):
+        for each in (*found.keys(), *found.values()):
+            yield from numbers_of(each)
+    elif isinstance(found, tuple | list):
+        for each in found:
+            yield from numbers_of(each)
+    elif isinstance(found, Machine | Way | Items | Derived | Table):
+        for part in fields(found):
+            yield from numbers_of(getattr(found, part.name))
 
 
 def put(value: Any, known: Mapping[str, Linear]) -> Any:

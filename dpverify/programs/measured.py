@@ -39,6 +39,6 @@ def measured(ways: Sequence[Way], of: str, what: str) -> list[Linear]:
             if any(data.values()):
                 raise NotOfThisKind(
                     f"{what} is told, compared or computed with as it is, or with noise that was added to another number. Add noise to it "
-                    "first: count = len(rows) + noise.laplace(1)."
+                    "first, a draw for each number."
                 )
     return list(found)

@@ -43,12 +43,18 @@ class Where:
     """Where a program is followed from. part: "begin" up to the loop, "step" once around it, "finish" from where answers end.
 
     location: of what is kept, constants; or its name where it is a number that is kept. told: numbers of lists that the loop appends to.
+    loop: which of the loops over the answers, one after the other, is followed.
     """
 
     part: str = "begin"
     location: Mapping[str, Any] = field(default_factory=dict)
     tracked: frozenset[str] = frozenset()
     told: frozenset[int] = frozenset()
+    loop: int = 0
+
+
+class NextLoop(Exception):
+    """Another loop over the answers, after the one that is followed."""
 
 
 class AtLoop(Exception):
@@ -150,6 +156,7 @@ class Path:
         self.depth = 0
         self.in_loop = False
         self.after_loop = False
+        self.loops = 0
         self.loop: ast.stmt | ast.expr | None = None
         self.generator = False
         self.before: list[tuple[int, Any]] = []

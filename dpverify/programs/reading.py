@@ -11,9 +11,9 @@ from typing import Any, Final
 from dpverify.programs import linear as lin
 from dpverify.programs import module as modules
 from dpverify.programs import subset, tables
-from dpverify.programs.compiled import Compiled, Inexact, compiled, is_generator
+from dpverify.programs.compiled import Compiled, Inexact, compiled, is_generator, one_after_the_other
 from dpverify.programs.faults import Fault, NotOfThisKind, Unreadable, fault, shown
-from dpverify.programs.machine import Explorer, Machine, Stopped, Way
+from dpverify.programs.machine import NEXT, Explorer, Machine, Stopped, Way
 from dpverify.programs.module import Module, Program
 from dpverify.programs.path import ANSWER, Frame, Shared
 from dpverify.programs.setting import Setting
@@ -174,6 +174,8 @@ def _compiled(
 
 def _of(setting: Setting, explorer: Explorer, generator: bool) -> Compiled:
     found: list[Way] | Machine = explorer.explored()
+    if isinstance(found, Machine) and any(way.result is NEXT for way in found.ends):
+        return one_after_the_other(setting, _all_loops(explorer, found), generator)
     if isinstance(found, list) and len(found) == 1 and not generator:
         result = found[0].result
         if isinstance(result, Vector | Filtered):
@@ -189,6 +191,18 @@ def _of(setting: Setting, explorer: Explorer, generator: bool) -> Compiled:
             elif len(elements) == 1 and isinstance(elements[0][1], Element):
                 setting.shared.elements[id(place.of)] = lin.name(f"{ANSWER}1")
     return compiled(setting, found, generator)
+
+
+def _all_loops(explorer: Explorer, first: Machine) -> list[Machine]:
+    """The loops over the answers of a program that has several. Raises NotOfThisKind."""
+    machines = [first]
+    while any(way.result is NEXT for way in machines[-1].ends):
+        if not all(way.result is NEXT for way in machines[-1].ends):
+            raise NotOfThisKind("whether a loop over the answers follows another one depends on what that kept. Write two programs.")
+        found = replace(explorer, loop=len(machines)).explored()
+        assert isinstance(found, Machine)
+        machines.append(found)
+    return machines
 
 
 def _by_values(setting: Setting, explorer: Explorer, generator: bool, found: Compiled) -> Compiled:

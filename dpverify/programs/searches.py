@@ -9,9 +9,9 @@ from typing import Any, Final
 from dpverify.programs import linear as lin
 from dpverify.programs.expressions import ENDLESS
 from dpverify.programs.faults import Unreadable, shown
-from dpverify.programs.path import KEPT, Again, AtLoop, Frame, StepDone
+from dpverify.programs.path import KEPT, Again, AtLoop, Frame, NextLoop, StepDone
 from dpverify.programs.rows import OverRecords
-from dpverify.programs.values import Filtered, Vector
+from dpverify.programs.values import GIVEN, Earlier, Filtered, Items, Vector
 
 COUNT: Final = "the count"
 """What is counted, among what is kept: no name has a space."""
@@ -59,12 +59,32 @@ class Searches(OverRecords):
         self.in_loop, self.after_loop = False, True
         return decided
 
+    def is_another(self, node: ast.For | ast.While | ast.Call, frame: Frame) -> bool:
+        """Whether a loop over the answers is an earlier one than is followed: it is passed over. Raises NextLoop at a later one."""
+        if self.after_loop:
+            raise NextLoop
+        self.loops += 1
+        if self.loops > self.where.loop:
+            return False
+        if any(isinstance(each, ast.Return) for each in ast.walk(node)):
+            raise Unreadable(node, "a loop over the answers returns, and another one follows it. Write two programs.")
+        named = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        bound = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+        for name in bound | {name for name, found in frame.names.items() if isinstance(found, Vector | Filtered)}:
+            frame.names[name] = Earlier()
+            frame.unkept.discard(name)
+        for name in named & frame.names.keys():
+            _may_have_grown(frame.names[name])
+        return True
+
     def _met(self, node: ast.Call, frame: Frame) -> None:
         """Raises AtLoop where it is met for the first time, Unreadable where answers were gone through before."""
-        if self.in_loop or self.after_loop:
+        if self.in_loop:
             raise Unreadable(
                 node, f"{shown(node)} goes through all answers again. A program reads each answer once: write one loop over them."
             )
+        if self.is_another(node, frame):
+            raise Unreadable(node, f"{shown(node)} goes through all answers, and another loop follows it. Write two programs, or one loop.")
         self.loop = node
         if self.where.part == "begin":
             raise AtLoop(node, dict(frame.names))
@@ -92,6 +112,14 @@ class Searches(OverRecords):
 
     def opened(self, found: Any) -> None:
         raise NotImplementedError
+
+
+def _may_have_grown(found: Any) -> None:
+    """Marks lists that a loop may have appended to, by whatever name: they are told, and not read."""
+    if isinstance(found, Items) and found.number != GIVEN:
+        found.told = True
+    for each in found.held if isinstance(found, Items) else found if isinstance(found, tuple) else ():
+        _may_have_grown(each)
 
 
 def endless(found: Any) -> bool:

@@ -180,8 +180,10 @@ class Follower(Searches):
 
     def _over_answers(self, node: ast.For | ast.While, source: Any, frame: Frame) -> None:
         """The loop over all answers."""
-        if self.in_loop or self.after_loop:
-            raise Unreadable(node, "a second loop over the answers. A program reads each answer once: put both loops into one.")
+        if self.in_loop:
+            raise Unreadable(node, "a loop over all answers in each step of another. A program reads each answer once.")
+        if self.is_another(node, frame):
+            return
         self.loop = node
         if self.where.part == "begin":
             raise AtLoop(node, dict(frame.names))

@@ -12,7 +12,7 @@ from dpverify.programs.counters import find_limits
 from dpverify.programs.ends import ends, reveal
 from dpverify.programs.faults import NotOfThisKind
 from dpverify.programs.linear import Linear, Literal
-from dpverify.programs.machine import NO_RESULT, Machine, Way
+from dpverify.programs.machine import NEXT, NO_RESULT, Machine, Way
 from dpverify.programs.naming import Names, is_whole, laws_of
 from dpverify.programs.normal import Case, TooMany, branches, tree
 from dpverify.programs.path import FACTS, FRESH, INDEX, KEPT, LENGTH, ONCE, YIELDED, Shared
@@ -62,7 +62,9 @@ def program(shared: Shared, machine: Machine, generator: bool) -> Program:
 def _told_lists(machine: Machine, generator: bool) -> frozenset[int]:
     if generator:
         return frozenset({YIELDED})
-    ends = [way for found in (machine.steps, machine.finish) for ways in found.values() for way in ways if way.after is None]
+    ends = machine.ends
+    if any(way.result is NEXT for way in ends):  # all that is told in the loop
+        return frozenset(of for ways in machine.steps.values() for way in ways for of, _ in way.events)
     told = {lists_in(way.result) for way in ends if way.result is not NO_RESULT}
     if len(told) > 1:
         raise NotOfThisKind("the list that the loop appends to is returned on some ways and not on others. Return it on all.")

@@ -11,7 +11,7 @@ from dpverify.programs import linear as lin
 from dpverify.programs.faults import NotOfThisKind
 from dpverify.programs.linear import Linear
 from dpverify.programs.path import ANSWER
-from dpverify.programs.values import Derived, Element, Filtered, Infinite, Items, Place, Table, Unknown, Vector
+from dpverify.programs.values import Derived, Earlier, Element, Filtered, Infinite, Items, Place, Table, Unknown, Vector
 
 
 class StepNumber(str):
@@ -84,6 +84,8 @@ def _shape(value: Any, leaves: list[Leaf]) -> str:
         return "?"
     if isinstance(value, Place):
         raise NotOfThisKind("the greatest noisy answer is told together with something else. Tell it alone: its place, or itself.")
+    if isinstance(value, Earlier):
+        raise NotOfThisKind("what a loop over the answers kept is told after another one. Tell it in the loop, or write two programs.")
     if isinstance(value, Filtered | Vector):
         what = "a list of some of the answers" if isinstance(value, Filtered) else "a list of noisy answers"
         raise NotOfThisKind(f"{what} is told together with something else. Return it by itself, or append to a list in a loop.")

@@ -113,6 +113,11 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """What an earlier loop over the answers left, while a later one is followed by itself."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rows:
     """The records, those of which a condition holds, as text in their fields."""
 
