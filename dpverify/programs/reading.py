@@ -134,7 +134,7 @@ def _listed(
     assert isinstance(function, ast.FunctionDef)
     shared = Shared(module, values, domains, coins=True)
     explorer = Explorer(shared, function, _arguments(program, shared, said, None))
-    data = next(each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs))
+    data, *_ = [each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
     try:
         return Compiled(tables.table(explorer, data, tables.inputs_of(said["inputs"]), is_generator(function)))
     except Stopped as error:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.programs import linear as lin
-from dpverify.programs.calls import Calls
+from dpverify.programs.builtins import Builtins
 from dpverify.programs.faults import Unreadable, shown
 from dpverify.programs.linear import Linear
 from dpverify.programs.path import Frame
@@ -18,7 +18,7 @@ NUMBER: Final = "number"
 WORD: Final = "word"
 
 
-class OverRecords(Calls):
+class OverRecords(Builtins):
     """Evaluates what is said of records."""
 
     def field(self, node: ast.Subscript, frame: Frame) -> RowNumber:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dpverify.programs import linear as lin
-from dpverify.programs.expressions import ENDLESS
 from dpverify.programs.faults import Unreadable, shown
 from dpverify.programs.path import KEPT, Again, AtLoop, Frame, NextLoop, StepDone
 from dpverify.programs.rows import OverRecords
+from dpverify.programs.structures import ENDLESS
 from dpverify.programs.values import GIVEN, Earlier, Filtered, Items, Vector
 
 COUNT: Final = "the count"
