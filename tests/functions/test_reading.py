@@ -135,9 +135,29 @@ WHOLE = {
     "shadowed": ("@program\ndef f(answers, noise):\n    sum = 1\n    return sum(answers) + noise.laplace(1)\n", "sum is a name"),
     "redefined": ("from other import *\n@program\ndef f(answers, noise):\n    return max(answers)\n", "may mean anything"),
     "defined twice": ("@program\ndef f(answers, noise):\n    return 1\ndef f(answers, noise):\n    return 2\n", "no programs"),
-    "two loops": (
-        "@program\ndef f(answers, noise):\n    for a in answers:\n        yield 1\n    for a in answers:\n        yield 2\n",
-        "second loop",
+    "a loop in a loop": (
+        "@program\ndef f(answers, noise):\n    for a in answers:\n        for b in answers:\n            yield 2\n",
+        "in each step of another",
+    ),
+    "a loop that depends on one before": (
+        "@program\ndef f(answers, noise):\n    k = 0\n    for a in answers:\n        k += a + noise.laplace(1) > 0\n    for a in answers:\n        yield k\n",
+        "kept is told after another one",
+    ),
+    "a loop that may not be": (
+        "@program\ndef f(answers, noise):\n    for a in answers:\n        if a + noise.laplace(1) > 0:\n            return\n    for a in answers:\n        yield 1\n",
+        "follows another one",
+    ),
+    "a list of an earlier loop": (
+        "def g(answers, out, noise):\n    for a in answers:\n        out.append(a + noise.laplace(1) > 0)\n@program\ndef f(answers, noise):\n    out = []\n    g(answers, out, noise)\n    n = len(out)\n    for a in answers:\n        yield n\n",
+        "is read in it",
+    ),
+    "one threshold for two loops": (
+        "@program\ndef f(answers, noise):\n    t = noise.laplace(1)\n    for a in answers:\n        yield a + noise.laplace(1) > t\n    s = 0\n    for a in answers:\n        s += a\n    yield s + t\n",
+        "use one noise",
+    ),
+    "one noisy list for two loops": (
+        "@program\ndef f(answers, noise):\n    noisy = [a + noise.laplace(1) for a in answers]\n    for x in noisy:\n        yield x\n    for x in noisy:\n        yield x\n",
+        "an earlier loop over the answers",
     ),
     "no noise": ("@program\ndef f(answers):\n    return 1\n", "no argument named noise"),
     "kept list": (

@@ -21,7 +21,8 @@ PROGRAMS = {name: found for name, found in vars(told_less).items() if isinstance
 LISTED = [name for name, found in PROGRAMS.items() if "inputs" in found.options]
 OVER_ROWS = [name for name, found in PROGRAMS.items() if "adjacency" in found.options]
 SELECTING = ["select_and_measure", "measure_on_one_way"]
-OVER_ANSWERS = [name for name in PROGRAMS if name not in (*LISTED, *OVER_ROWS, *SELECTING)]
+SEVERAL = ["two_loops", "told_into_one_list"]
+OVER_ANSWERS = [name for name in PROGRAMS if name not in (*LISTED, *OVER_ROWS, *SELECTING, *SEVERAL)]
 EXACT = {
     "first_above", "some_of_them", "steps_until", "test_of_the_count_first", "goes_on_without_a_word", "goes_on_with_a_word", "counts_down",
     "first_above_with_value", "jumps_over", "lists_as_they_are",
@@ -114,6 +115,31 @@ def test_what_is_told_follows_from_the_place_and_what_is_measured_there(name):
         place = noisy.index(max(noisy))
         seen = (len(answers), place, times * answers[place] - sign * drawn(-1, two, 0), drawn(-1, eight, 0) > 0)
         assert told.setdefault(seen, output) == output
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_what_is_told_follows_from_the_machines_of_its_loops(name):
+    """Each noise has a scale of its own; those of 2 and 3 are drawn before a loop."""
+    random = Random(name)
+    module = module_of(PROGRAMS[name].text.file, PROGRAMS[name].text.text)
+    found = compile_program(module, next(one for one in programs_of(module) if one.name == name), {}, {}, {}, plain=True)
+    tables = [part.get("part", part) for part in found.mechanism["part"]["parts"]]
+    assert [table["kind"] for table in tables] == ["stream", "stream"]
+    told = {}
+    for _ in range(400):
+        answers = [random.randint(-2, 3) for _ in range(random.randint(1, 4))]
+        drawn = noise_of(random.random())
+
+        def by_scale(step, law, count, drawn=drawn):
+            return drawn(-1 if dict(law)["scale"] in ("2", "3") else step, law, 0)
+
+        tape = Tape(by_scale, law_of)
+        output = rendered(PROGRAMS[name](Watched(answers, tape), noise=tape))
+        seen = [len(answers)]
+        for table in tables:
+            draws = {one: (tuple(law.items()), 0) for one, law in {**table.get("once", {}), **table.get("fresh", {})}.items()}
+            seen.append(carried_out(table, draws, answers, by_scale, {}))
+        assert told.setdefault(tuple(seen), output) == output
 
 
 def summed(query, rows):

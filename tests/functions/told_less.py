@@ -236,6 +236,41 @@ def measure_on_one_way(answers, noise):
     return best
 
 
+@dp.program(sensitivity=1)
+def two_loops(answers, noise):
+    t = noise.laplace(2)
+    first = []
+    second = []
+    for a in answers:
+        above = a + noise.laplace(4) >= t
+        first.append(above)
+        if above:
+            break
+    u = noise.laplace(3)
+    for a in answers:
+        if a + noise.laplace(5) < u:
+            second.append("low")
+        else:
+            second.append(a + noise.laplace(6))
+    return first, second
+
+
+@dp.program(sensitivity=1)
+def told_into_one_list(answers, noise):
+    told = ["begin"]
+    t = noise.laplace(2)
+    for a in answers:
+        if a + noise.laplace(4) >= t:
+            told.append("found")
+            break
+    told.append("then")
+    u = noise.laplace(3)
+    for i, a in enumerate(answers):
+        if i > 0 and a + noise.laplace(5) < u:
+            told.append(i)
+    return told
+
+
 FIELDS = {"a": "integer", "b": "integer"}
 
 
