@@ -113,25 +113,26 @@ def _change(name: str, value: Linear) -> Item:
 
 def _ended(did: Did, kept: Kept) -> Did:
     """A step that ends the run and tells what the end of the answers tells, of new numbers: as one that goes on with them."""
+    other_end = replace(did, told=(*did.told, Item(REVEALED, "ended", ())))  # of which the last step is none
     mine, last = [one for one in did.told if one.of == RETURNED], kept.last
     if not last or len(mine) != len(last) or kept.places or len(last) != 1:
-        return did
+        return other_end
     (one,), (other,) = mine, last
     if one.shape != other.shape or len(one.leaves) != len(other.leaves):
-        return did
+        return other_end
     changes: dict[str, Linear] = {}
     for leaf, end in zip(one.leaves, other.leaves, strict=True):
         if not end.number:
             if leaf != end:
-                return did
+                return other_end
             continue
         if end.value.names == (INDEX,) or len(end.value.terms) != 1 or end.value.constant or end.value.terms[0][1] != 1:
-            return did
+            return other_end
         value = leaf.value if leaf.number else lin.constant(leaf.value) if isinstance(leaf.value, int) else None
         if value is None or changes.setdefault(end.value.names[0], value) != value:
-            return did
+            return other_end
     if kept.names - changes.keys():
-        return did
+        return other_end
     told = tuple(each for each in did.told if each.of != RETURNED)
     more = [_change(name, value) for name, value in sorted(changes.items()) if value != lin.name(name)]
     return replace(did, told=(*told, *more))

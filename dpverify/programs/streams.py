@@ -202,10 +202,11 @@ def _branch(
     ended: str, steps: bool, words: dict[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
     found: dict[str, Any] = {"when": guards} if guards else {}
-    told = tuple(one for one in did.told if not (is_plain(one) and one.shape == "[*]"))
-    if did.after is None and key(tuple(one for one in told if is_plain(one))) == key(tuple(one for one in made.last if one.shape != "[*]")):
-        told = tuple(one for one in told if not is_plain(one))
-    found["emit"] = _emitted(told, did, words)
+    told, last = (tuple(one for one in found if not (is_plain(one) and one.shape == "[*]")) for found in (did.told, made.last))
+    alike = did.after is not None or not last
+    if did.after is None and last and key(told[len(told) - len(last) :]) == key(last):  # as where the answers end
+        told, alike = told[: len(told) - len(last)], True
+    found["emit"] = _emitted(told, did, words, alike)
     tells = [names.text(lin.put(each, once)) for each in numbers(told)]
     if tells:
         found["tell"] = tells
@@ -225,9 +226,12 @@ def _branch(
     return found
 
 
-def _emitted(told: tuple[Item, ...], did: Did, words: dict[str, Any]) -> str:
-    """A short word for the constants that are told, another one for others. words: those that are taken, and for what."""
-    what = key(told) or ("nothing", did.after is None)
+def _emitted(told: tuple[Item, ...], did: Did, words: dict[str, Any], alike: bool) -> str:
+    """A short word for the constants that are told, another one for others. words: those that are taken, and for what.
+
+    alike: whether what is told after it is what is told where the answers end, so that the last step may be either.
+    """
+    what = (key(told) or ("nothing", did.after is None), alike)
     plain, count = _short(told, did), 1
     text = plain
     while words.setdefault(text, what) != what:
