@@ -190,6 +190,26 @@ def jumps_over(answers, noise):
 
 
 @dp.program(sensitivity=1)
+def an_end_of_its_own(answers, noise):
+    for a in answers:
+        if a + noise.laplace(4) > 0:
+            yield False
+            return
+        yield False
+    yield "end"
+
+
+@dp.program(sensitivity=1)
+def noise_at_the_end(answers, noise):
+    for a in answers:
+        if a + noise.laplace(4) > 0:
+            yield False
+            return
+        yield False
+    yield noise.laplace(8) > 0
+
+
+@dp.program(sensitivity=1)
 def last_noisy(answers, noise):
     last, flag = 0, False
     for a in answers:
