@@ -15,7 +15,8 @@ from dpverify.samplers import mechanisms
 
 
 class Noises:
-    """A source of noise: noise.laplace(scale), noise.gaussian(sigma), and the other builtins on one number; noise.of(declaration).
+    """A source of noise: noise.laplace(scale), noise.gaussian(sigma), and the other builtins on one number; noise.of(declaration);
+    noise.coin(p) and noise.below(k), whose values are drawn exactly.
 
     What it is given may be a float: that is taken as the decimal that Python writes for it. Each draw is an int for noise on the integers,
     drawn exactly, and a float else.

@@ -94,9 +94,10 @@ def program(function: Function | None = None, /, **options: Any) -> Program | Ca
 
     sensitivity: by how much neighbours move an answer; neighbours: "all" (the default), "one", "monotone", "increasing", "decreasing" or
     "hull" with hull, as for streams in claim files; bounds: where answers lie; answers: how many there are. Or adjacency: "add-remove" or
-    "replace", where the data are rows; record: the domains of their fields; rows: how many a person has at most. parameters: values or
-    domains of the other arguments, any real number where nothing is said; claims: a list of claims, judged by `dpverify verify FILE.py`.
-    What these say is read from the text, so they are written there as data.
+    "replace", where the data are rows; record: the domains of their fields; rows: how many a person has at most. Or inputs: all that the
+    data may be, words, integers and lists of them, any of which may be another's neighbour. parameters: values or domains of the other
+    arguments, any real number where nothing is said; claims: a list of claims, judged by `dpverify verify FILE.py`. What these say is
+    read from the text, so they are written there as data.
     """
     if function is not None:
         return Program(function, {})
@@ -114,7 +115,7 @@ def _numbers(data: Any) -> Iterator[Any]:
 
 def _as_told(value: Any) -> Any:
     """An input with its types, as 1 is not True."""
-    return [_as_told(each) for each in value] if isinstance(value, list | tuple) else (type(value), value)
+    return (type(value), [_as_told(each) for each in value] if isinstance(value, list | tuple) else value)
 
 
 def _is_finite(value: Any) -> bool:

@@ -290,7 +290,7 @@ def _options(module: Module, program: Program, said: Mapping[str, Any]) -> Itera
         yield at("record" if "record" in said else "rows", 'is of rows: write adjacency="add-remove" or "replace" beside it.')
 
 
-def _inputs(module: Module, node: ast.expr) -> Iterator[Fault]:
+def _inputs(module: Module, node: ast.expr, inner: bool = False) -> Iterator[Fault]:
     """What inputs list that is no word, integer, truth, None, or list of these: a decimal is another number to floats."""
     try:
         while isinstance(node, ast.Name):
@@ -298,9 +298,9 @@ def _inputs(module: Module, node: ast.expr) -> Iterator[Fault]:
     except Unreadable as error:
         yield error.fault
         return
-    if isinstance(node, ast.List | ast.Tuple):
+    if isinstance(node, ast.List) or (isinstance(node, ast.Tuple) and not inner):
         for each in node.elts:
-            yield from _inputs(module, each)
+            yield from _inputs(module, each, inner=True)
         return
     number = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
     if not isinstance(number, ast.Constant) or not (isinstance(number.value, int | str) or number.value is None):

@@ -224,6 +224,7 @@ def test_what_is_refused_of_rows(tmp_path, name):
 
 COINS = {
     "a decimal": ("[1/2, 1]", "x == 1", "inputs lists 1 / 2"),
+    "a tuple": ("[(1, 2), (2, 1)]", "x == [1, 2]", "inputs lists (1, 2)"),
     "one alone": ("[1]", "x", "two values or more"),
     "no probability": ("[1, 2]", "noise.coin(3 / 2)", "no probability"),
     "other noise": ("[1, 2]", "x + noise.laplace(1)", "more values than can be listed"),
