@@ -103,7 +103,7 @@ def _more(
     except Faulty as error:
         lines = {one.line for one in known} | {program.function.lineno}
         return [one for one in error.faults if one.line not in lines]
-    except (RecursionError, AttributeError, TypeError, ValueError, LookupError):
+    except (RecursionError, AssertionError, AttributeError, TypeError, ValueError, LookupError):
         pass  # what is outside has no meaning here
     return []
 
