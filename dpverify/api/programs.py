@@ -112,6 +112,9 @@ class Program:
         rows = "adjacency" in self.options
         numbers = [each for row in data for each in (row.values() if isinstance(row, Mapping) else [])] if rows else list(_numbers(data))
         faults += ["a number of the data is infinite, or none (NaN)."] * any(not _is_finite(each) for each in numbers)
+        listed = self.options.get("inputs")
+        if listed is not None and not any(_as_told(data) == _as_told(each) for each in listed):
+            faults.append(f"{data!r:.40} is none of the inputs that are stated.")
         wanted = self.options.get("answers")
         if isinstance(wanted, int) and isinstance(data, Sequence) and len(data) != wanted:
             faults.append(f"{len(data)} answers are given, and {wanted} are stated.")
@@ -130,9 +133,10 @@ def program(function: Function | None = None, /, **options: Any) -> Program | Ca
 
     sensitivity: by how much neighbours move an answer; neighbours: "all" (the default), "one", "monotone", "increasing", "decreasing" or
     "hull" with hull, as for streams in claim files; bounds: where answers lie; answers: how many there are. Or adjacency: "add-remove" or
-    "replace", where the data are rows; record: the domains of their fields; rows: how many a person has at most. parameters: values or
-    domains of the other arguments, any real number where nothing is said; claims: a list of claims, judged by `dpverify verify FILE.py`.
-    What these say is read from the text, so they are written there as data.
+    "replace", where the data are rows; record: the domains of their fields; rows: how many a person has at most. Or inputs: all that the
+    data may be, words, integers and lists of them, any of which may be another's neighbour. parameters: values or domains of the other
+    arguments, any real number where nothing is said; claims: a list of claims, judged by `dpverify verify FILE.py`. What these say is
+    read from the text, so they are written there as data.
     """
     if function is not None:
         return Program(function, {})
@@ -146,6 +150,11 @@ def _numbers(data: Any) -> Iterator[Any]:
             yield from _numbers(each)
     else:
         yield data
+
+
+def _as_told(value: Any) -> Any:
+    """An input with its types, as 1 is not True."""
+    return (type(value), [_as_told(each) for each in value] if isinstance(value, list | tuple) else value)
 
 
 def _is_finite(value: Any) -> bool:
