@@ -7,7 +7,7 @@ NO_VIOLATION_SEEN, with its confidence. It never says "proved" (theory#no-test-p
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from fractions import Fraction
@@ -26,13 +26,16 @@ from dpverify.audits.declared import declared
 from dpverify.audits.engine import Checkpoint, Engine
 from dpverify.audits.journal import Journal, seed_of
 from dpverify.audits.neighbours import plain, usual_patterns
-from dpverify.audits.plan import Plan, make_plan, number_up
+from dpverify.audits.plan import Plan, claimed_point, make_plan, number_up
 from dpverify.audits.query import QueryFinding, Searched, search_sensitivity
-from dpverify.audits.replay import Replay, command_line, python_line
+from dpverify.audits.replay import Replay, command_line, python_line, training_line
 from dpverify.audits.run import Run, Settings, run
 from dpverify.audits.target import Target, load, show, timed
 from dpverify.audits.threads import one_thread
 from dpverify.audits.told import as_told
+from dpverify.audits.training import CONFIDENCE as OF_TRAINING
+from dpverify.audits.training import audited as audited_training
+from dpverify.audits.training import callables
 from dpverify.catalogue import Spec, Stated, inline
 from dpverify.catalogue.declarations import Declared, Mechanism
 from dpverify.errors import AuditError
@@ -208,6 +211,61 @@ def _dependent(finding: Finding, shared: Batches, replay: str) -> Finding:
 
 @one_thread()
 @stdout_aside()
+@named_arguments
+def audit_training(
+    train: Callable[..., Any] | str,
+    canaries: Any,
+    claim: Claim | inline.Noise | None = None,
+    *,
+    score: Callable[..., Any] | str | None = None,
+    data: Any = None,
+    instead: Any = None,
+    epsilon: Any = None,
+    delta: Any = 0,
+    sensitivity: Any = None,
+    runs: int = 1,
+    guesses: int | None = None,
+    confidence: float = OF_TRAINING,
+    seed: int | None = None,
+    timeout: float = 3600.0,
+    folder: Path | None = None,
+    progress: Callable[[int], object] = lambda done: None,
+) -> Finding:
+    """Train with canaries that coins put in or leave out, guess from the model how the coins fell, and bound epsilon from below.
+
+    One run is enough for a bound, with many canaries; the coins of several runs count together. Nothing is simulated: the bound and its
+    confidence are theorems about every mechanism (theory#guessed-coins).
+
+    train: callable(records, rng) -> model, or "module:name" of one; records are `data`, then the canaries whose coin fell heads: an
+    array where both are arrays, else a list. canaries: records that a model that is not private would give away; or a function that gives
+    them, or "module:name". score: callable(model, canaries) -> a number for each, the greater the surer that it was trained on; None
+    where train gives these numbers itself. data: records that are always trained on. instead: as many records as canaries, which take
+    their places where these are left out; then neighbours replace a record, else they add or remove one. claim, epsilon, delta,
+    sensitivity: what is claimed, as for audit, in nats. runs: how often is trained. guesses: how many coins are guessed in all, half of
+    them as heads; None tries several numbers, which share the risk. confidence: 1 - the probability of a false alarm, and that the bound
+    on epsilon fails. timeout: seconds that one run may take.
+    Raises AuditError where the audit cannot be set up, SamplerError where the training fails or a score is no number.
+    """
+    again = {
+        "canaries": canaries, "claim": claim, "score": score, "data": data, "instead": instead, "epsilon": epsilon, "delta": delta or None,
+        "sensitivity": sensitivity, "guesses": guesses, "confidence": confidence, "folder": folder,
+    }  # fmt: skip
+    replay = training_line(train, again)
+    if isinstance(claim, Declared | Mechanism):
+        claim, _, _ = _claimed(claim, epsilon, delta, sensitivity, None, None)
+    elif claim is None:
+        claim = _black_box(epsilon, delta, sensitivity)
+    elif epsilon is not None or delta or sensitivity is not None:
+        raise AuditError("audit_training: epsilon, delta, sensitivity: these come from the claim; remove these arguments.")
+    claimed, proved_delta = claimed_point(claim)
+    return audited_training(
+        callables(train, canaries, score, data, instead, folder), epsilon=claimed, delta=proved_delta, runs=runs, guesses=guesses,
+        confidence=confidence, seed=seed, timeout=timeout, replay=replay, name=claim.name, progress=progress,
+    )  # fmt: skip
+
+
+@one_thread()
+@stdout_aside()
 def audit_query(
     query: Callable[[Any], Any],
     claim: Claim,
@@ -295,6 +353,12 @@ def audit_spec(
     if spec.audit is None:
         raise AuditError(f"{spec.file}: no [audit] table. Add one that names the sampler.")
     table, folder = spec.audit, Path(spec.file).resolve().parent
+    if "train" in table:
+        return [
+            replace(finding, file=spec.file, name=stated.claim.name, expected=stated.expect)
+            for stated in (spec.claims if claims is None else claims)
+            for finding in [_trained(table, folder, spec.file, stated.claim, confidence, seed, timeout, progress)]
+        ]
     query = timed(_callable(table["query"], folder), table["query"], timeout) if "query" in table else None
     patterns = table.get("patterns")
     if isinstance(patterns, str) and patterns.startswith("strategy:"):
@@ -314,6 +378,20 @@ def audit_spec(
         finding = _noted(finding, note)
         findings += [replace(one, **labels) for one in (finding, *finding.also)]
     return findings
+
+
+def _trained(
+    table: Mapping[str, Any], folder: Path, file: str, claim: Claim, confidence: float, seed: int | None, timeout: float,
+    progress: Callable[[int], object],
+) -> Finding:  # fmt: skip
+    """The audit of the training that an [audit] table names."""
+    training = callables(*(table.get(key) for key in ("train", "canaries", "score", "data", "instead")), folder)
+    epsilon, delta = claimed_point(claim)
+    return audited_training(
+        training, epsilon=epsilon, delta=delta, runs=table.get("runs", 1), guesses=table.get("guesses"),
+        confidence=table.get("confidence", confidence), seed=seed, timeout=timeout,
+        replay=command_line(file, claim.name, confidence, stop=True), progress=progress,
+    )  # fmt: skip
 
 
 # -- claims and findings ---------------------------------------------------------------------------------------

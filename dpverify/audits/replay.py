@@ -43,6 +43,12 @@ def python_line(sampler: Callable[..., Any] | str, arguments: Mapping[str, Any])
     return line
 
 
+def training_line(train: Callable[..., Any] | str, arguments: Mapping[str, Any]) -> Replay:
+    """The call of dpverify.audit_training with these arguments, likewise."""
+    line = python_line(train, arguments)
+    return lambda seed, runs: line(seed, runs).replace("dpverify.audit(", "dpverify.audit_training(").replace(f"samples={runs})", f"runs={runs})")
+
+
 def _named(sampler: Callable[..., Any] | str) -> str:
     if isinstance(sampler, str):
         return repr(sampler)

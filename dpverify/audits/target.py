@@ -223,7 +223,7 @@ class Target:
         """
         fail = functools.partial(self.fault, data, seed)
         given = prepare(data)
-        mine = _copied(given)
+        mine = copied(given)
         values = {"data": mine, "size": size, "rng": rng}
         call = functools.partial(
             self.call, *(values[role] for role in self.positional), **{name: values[role] for role, name in self.keywords}
@@ -236,7 +236,7 @@ class Target:
         def work() -> None:
             got.append(call())
             if not self.vectorised:
-                first.append(_copied(got[0]))
+                first.append(copied(got[0]))
                 got.extend(itertools.starmap(call, itertools.repeat((), calls - 1)))
 
         try:
@@ -290,6 +290,20 @@ def timed(call: Callable[[Any], Any], name: str, timeout: float) -> Callable[[An
         return answers[0]
 
     return watched
+
+
+def timed_call(call: Callable[[], Any], what: str, timeout: float) -> Any:
+    """What a call returns. Raises SamplerError, which says of what, where it crashes, ends its process or takes more than `timeout` seconds."""
+    got: list[Any] = []
+    try:
+        _watched(lambda: got.append(call()), got, timeout, None)
+    except _Hanging:
+        raise SamplerError(f"{what} {overdue(timeout)}") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise SamplerError(f"{what}: {type(error).__name__}: {error}") from error
+    return got[0]
 
 
 def _name(sampler: object) -> str:
@@ -388,7 +402,7 @@ _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 8
 _SHORT.maxstring = _SHORT.maxother = 80
 
 
-def _copied(data: Any) -> Any:
+def copied(data: Any) -> Any:
     """A copy that the sampler may spoil; `data` itself where it cannot change or cannot be copied."""
     if data is None or isinstance(data, (int, float, complex, str, bytes, frozenset, np.generic)):
         return data
