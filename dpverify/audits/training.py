@@ -137,7 +137,7 @@ def audited(
     found = epsilon is not None and any(
         bounds.chance(right, number, coins, epsilon, delta) <= risk for right, number in zip(said, tried, strict=True)
     )
-    notes = [_way(count, runs, len(tried), tried[best])]
+    notes = [_way(scores, tried[best], len(tried))]
     detectable = None
     if not found:
         detectable = detectable_epsilon(tried, coins, 0.0 if epsilon is None else epsilon, delta, risk)
@@ -158,11 +158,12 @@ def audited(
     )  # fmt: skip
 
 
-def _way(count: int, runs: int, tests: int, number: int) -> str:
+def _way(scores: Floats, number: int, tests: int) -> str:
     """How it was guessed, in words."""
     shared = f"; the risk is shared by {tests} numbers of guesses" if tests > 1 else ""
-    abstained = runs * count - number
-    return f"the {number - number // 2} canaries of the greatest score were guessed in, the {number // 2} of the least out, and of {abstained} nothing was said{shared}"
+    tails, abstained = _tails(scores, number), len(scores) - number
+    rest = f", and of {abstained} nothing was said" if abstained else ""
+    return f"the {number - tails} canaries of the greatest score were guessed in, the {tails} of the least out{rest}{shared}"
 
 
 def _ladder(coins: int) -> tuple[int, ...]:
@@ -198,10 +199,21 @@ def _one(training: Training, root: int, run: int, timeout: float) -> tuple[np.nd
     return coins, numbers
 
 
+def _tails(scores: Floats, number: int) -> int:
+    """How many of `number` guesses are tails: half of them.
+
+    Of guesses of all coins, as many as lie below the widest gap between scores among the counts of tails that fair coins often have.
+    """
+    if number < len(scores):
+        return number // 2
+    ordered, spread = np.nan_to_num(np.sort(scores)), int(math.sqrt(number))
+    low, high = max(number // 2 - spread, 1), min(number // 2 + spread, number - 1)
+    return low + int(np.argmax(np.diff(ordered[low - 1 : high + 1]))) if low < high else number // 2
+
+
 def _right(scores: Floats, coins: np.ndarray[Any, Any], number: int) -> int:
     """How many of `number` guesses are right: heads for the greatest scores, tails for the least; of equal ones those that come first."""
-    order = np.argsort(scores, kind="stable")
-    tails = number // 2
+    order, tails = np.argsort(scores, kind="stable"), _tails(scores, number)
     return int((coins[order[:tails]] == 0).sum() + (coins[order[len(order) - (number - tails) :]] == 1).sum())
 
 
