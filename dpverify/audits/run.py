@@ -41,10 +41,10 @@ from dpverify.audits.engine import MAX_BLOCK, SEGMENTS, BlockResult, Engine, Job
 from dpverify.audits.floats import Reach, float_partitions, learn_float, log_evidence
 from dpverify.audits.forms import learn_forms, learn_zeros
 from dpverify.audits.journal import Journal
-from dpverify.audits.learn import Intervals, Scored, learn, reordered
+from dpverify.audits.learn import Learned, learn, reordered
 from dpverify.audits.outputs import Outputs, concatenate
 from dpverify.audits.partition import Counts, Partition
-from dpverify.audits.places import Moved, Placed
+from dpverify.audits.places import Moved
 from dpverify.audits.plan import CONTINUOUS, Pair, Plan
 from dpverify.audits.schedule import Decision, Schedule
 from dpverify.audits.trail import Look, marks
@@ -370,7 +370,7 @@ class Run:
     def _reorder(self, index: int) -> None:
         """A generation with the cells of the partition that was learned before, in the order that their counts say."""
         for test in reversed(self.tests):
-            if test.pair == index and isinstance(test.partition, Intervals | Scored | Placed) and test.pairs_seen:
+            if test.pair == index and isinstance(test.partition, Learned) and test.pairs_seen:
                 partition = reordered(test.partition, *(test.counts.sum(axis=axis) for axis in (1, 0)))
                 self._add(MODEL, index, partition, self.learned_share).expected = partition.expected
                 return
