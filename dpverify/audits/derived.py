@@ -21,6 +21,7 @@ Array = np.ndarray[Any, Any]
 REPEATED: Final = 0.9  # of the texts that were seen: where more are seen again and again, they are words, and stay whole
 MOST_NUMBERS: Final = 64  # in one text; of one that has more, none is looked at
 LONGEST: Final = 20_000  # characters
+LONG: Final = 1000  # digits: such an integer is infinite
 COMMON: Final = 0.9  # of outputs: where fewer have a shape that is seen often, keys are left out of shapes
 OFTEN: Final = 5
 _NUMBER: Final = re.compile(r"(?<![\w.])[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?(?![\w])", re.ASCII)
@@ -36,9 +37,14 @@ class Apart:
 
     def of(self, outputs: Outputs) -> Outputs:
         """The outputs taken apart."""
-        if self.texts:
-            outputs = _texts_apart(outputs)
-        return _keyless(outputs) if self.keys else outputs
+        global _last
+        if _last is None or _last[0] is not outputs or _last[1] != self:  # many partitions ask for the same outputs
+            taken = _texts_apart(outputs) if self.texts else outputs
+            _last = (outputs, self, _keyless(taken) if self.keys else taken)
+        return _last[2]
+
+
+_last: tuple[Outputs, Apart, Outputs] | None = None
 
 
 def apart(past: Outputs) -> Apart | None:
@@ -150,7 +156,12 @@ def _parts(text: str | bytes) -> list[Any]:
     found = _NUMBER.findall(said) if len(said) <= LONGEST else []
     if not 0 < len(found) <= MOST_NUMBERS:
         return [_word(said), Length(len(said))]
-    return [_word(_NUMBER.sub("#", said)), Length(len(said)), *found]
+    return [_word(_NUMBER.sub("#", said)), Length(len(said)), *map(_value, found)]
+
+
+def _value(text: str) -> int | float:
+    """A number in a text: the float that is nearest, or an integer as it is."""
+    return int(text) if text.lstrip("+-").isdecimal() and len(text) < LONG else float(text)
 
 
 def _word(text: str) -> str:

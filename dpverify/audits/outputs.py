@@ -176,6 +176,7 @@ _TOKEN: Final = re.compile(
     r"(?: x (?P<count>\d+))?"
 )
 _NUMERAL: Final = re.compile(r"\s*[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?|\d+/0*[1-9]\d*)\s*", re.ASCII)
+_DIGITS: Final = re.compile(r"\d+", re.ASCII)
 _LONGEST_NUMERAL: Final = 1000  # characters: beyond, and past the exponent below, a text is a text, a decimal infinite or 0
 _LARGEST_EXPONENT: Final = 5000
 _LONGEST_FORM: Final = 120  # characters
@@ -342,7 +343,7 @@ def _collect(rows: list[Any]) -> Outputs:
 def _forms(key: Any, rows: Sequence[Any]) -> Iterable[str]:
     """The form of each of some outputs that have one type, or are lists of leaves of the same types."""
     types = key if isinstance(key, tuple) else (key,)
-    if all(_kind(type_) is not None for type_ in types):
+    if all(_kind(type_) is not None for type_ in types) and not any(_kind(type_) in ("str", "decimal") for type_ in types):
         return [_form([_type_name(type_) for type_ in types if _kind(type_) == "number"])] * len(rows)
     return (_form(_written(row)) for row in rows)
 
@@ -359,6 +360,8 @@ def _written(value: Any) -> list[str]:
     """The types of the numbers of an output, and its keys, in their order."""
     type_: Any = type(value)
     kind = _kind(type_)
+    if kind in ("str", "decimal") and (kind == "decimal" or _is_numeral(value)):
+        return [f"{_DIGITS.sub('9', str(value))!r}"]
     if kind is not None:
         return [_type_name(type_)] if kind == "number" else []
     table = _table(value)

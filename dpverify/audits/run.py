@@ -22,6 +22,7 @@ from scipy.special import ndtri
 
 from dpverify.audits import bounds
 from dpverify.audits.bets import Bets, mixture
+from dpverify.audits.bits import learn_bits, learn_places
 from dpverify.audits.conformance import (
     COARSEST,
     FINEST,
@@ -321,8 +322,8 @@ class Run:
                 test.expected = learned.expected
             least = min(point.epsilon for point in self.plan.curve)
             seldom = [(FLOAT, learn_float(left, right))]
-            seldom += [(MODEL, learner(left, right, least)) for learner in (learn_digits, learn_forms)]
-            seldom += [(FLOAT, learn_zeros(left, right, least))]
+            seldom += [(MODEL, learner(left, right, least)) for learner in (learn_digits, learn_forms, learn_places)]
+            seldom += [(FLOAT, learner(left, right, least)) for learner in (learn_zeros, learn_bits)]
             levels = (MODEL, FLOAT) if self.settings.floats else (MODEL,)
             partitions = [(level, partition) for level, partition in seldom if partition is not None and level in levels]
             for level, partition in partitions:
