@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
-from dpverify.audits.outputs import SHORT, Length, Outputs, encode, kinds
+from dpverify.audits.outputs import SHORT, Outputs, concatenate, kinds, of_leaves
 from dpverify.audits.partition import Codes, Partition
 
 Array = np.ndarray[Any, Any]
@@ -37,14 +38,16 @@ class Apart:
 
     def of(self, outputs: Outputs) -> Outputs:
         """The outputs taken apart."""
-        global _last
-        if _last is None or _last[0] is not outputs or _last[1] != self:  # many partitions ask for the same outputs
+        if not _last or _last[0] is not outputs:  # many partitions ask for the same outputs
+            _last[:] = [outputs, {}]
+        known: dict[Apart, Outputs] = _last[1]
+        if self not in known:
             taken = _texts_apart(outputs) if self.texts else outputs
-            _last = (outputs, self, _keyless(taken) if self.keys else taken)
-        return _last[2]
+            known[self] = _keyless(taken) if self.keys else taken
+        return known[self]
 
 
-_last: tuple[Outputs, Apart, Outputs] | None = None
+_last: Final[list[Any]] = []
 
 
 def apart(past: Outputs) -> Apart | None:
@@ -133,40 +136,41 @@ def _rows(outputs: Outputs, shape: int) -> Array:
 
 def _texts_apart(outputs: Outputs) -> Outputs:
     """Each text as a text without its numbers, its length, and its numbers; under the shape that it was part of."""
-    given: list[Any] = [None] * len(outputs)
+    parts, places = [], []
     for shape, name in enumerate(outputs.names):
-        chosen, texts = _rows(outputs, shape), text_columns(name)
-        parts = {column: list(map(_parts, texts_of(outputs, column, chosen))) for column in texts}
-        told = [column for column, kind in enumerate(kinds(name)) if column not in texts and kind not in ("str", "bytes")]
-        numbers = [outputs.column(column)[chosen].tolist() for column in told]
-        for place, row in enumerate(chosen.tolist()):
-            given[row] = {name: [[part[place] for part in parts.values()], [column[place] for column in numbers]]}
-    return encode(given, len(given)) if given else outputs
+        rows, texts = _rows(outputs, shape), text_columns(name)
+        told = [("number", column) for column, kind in enumerate(kinds(name)) if column not in texts and kind not in ("str", "bytes")]
+        read = [list(map(_parts, texts_of(outputs, column, rows))) for column in texts]
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for place, row in enumerate(zip(*read, strict=True) if read else [()] * len(rows)):
+            alike.setdefault(tuple(len(numbers) for _, _, numbers in row), []).append(place)
+        for counts, chosen in alike.items():
+            leaves: list[tuple[str, Sequence[Any]]] = []
+            for column, count in zip(read, counts, strict=True):
+                words, lengths, numbers = zip(*(column[place] for place in chosen), strict=True)
+                leaves += [("str", words), ("length", lengths)]
+                leaves += [("number", each) for each in zip(*numbers, strict=True)] if count else []
+            leaves += [(kind, outputs.column(column)[rows[chosen]]) for kind, column in told]
+            parts.append(of_leaves(repr(name), leaves, len(chosen)))
+            places.append(rows[chosen])
+    return concatenate(parts)[np.argsort(np.concatenate(places), kind="stable")] if parts else outputs
 
 
-def _parts(text: str | bytes) -> list[Any]:
-    """The numbers of a text, and what is left of it."""
-    if isinstance(text, bytes):
-        try:
-            said = text.decode()
-        except UnicodeDecodeError:
-            return [text, Length(len(text))]
-    else:
-        said = text
+def _parts(text: str | bytes) -> tuple[str | bytes, int, tuple[int | float, ...]]:
+    """A text without its numbers, its length, and its numbers."""
+    try:
+        said = text.decode() if isinstance(text, bytes) else text
+    except UnicodeDecodeError:
+        return text, len(text), ()
     found = _NUMBER.findall(said) if len(said) <= LONGEST else []
     if not 0 < len(found) <= MOST_NUMBERS:
-        return [_word(said), Length(len(said))]
-    return [_word(_NUMBER.sub("#", said)), Length(len(said)), *map(_value, found)]
+        return said, len(said), ()
+    return _NUMBER.sub("#", said), len(said), tuple(map(_value, found))
 
 
 def _value(text: str) -> int | float:
     """A number in a text: the float that is nearest, or an integer as it is."""
     return int(text) if text.lstrip("+-").isdecimal() and len(text) < LONG else float(text)
-
-
-def _word(text: str) -> str:
-    """A text that is not taken for a number, even where it is one."""
-    return f"{text}\x00"
 
 
 def _keyless(outputs: Outputs) -> Outputs:

@@ -161,10 +161,6 @@ def words(name: str, numbers: Iterable[float]) -> str:
     return _TOKEN.sub(fill, name)
 
 
-class Length(int):
-    """How long a text is: a number that is pooled with no other."""
-
-
 _WRITTEN: Final = {"numeral": ("str", "number"), "decimal": ("str", "number")}
 _WIDTHS: Final[Mapping[str, int]] = {"number": 1, "bool": 1, "str": 1, "bytes": 1, "complex": 2, "None": 0, "nan": 0, "length": 1, "numeral": 2, "decimal": 2}
 _DTYPES: Final[Mapping[str, str]] = {
@@ -274,7 +270,7 @@ def _kind(type_: Any) -> str | None:
 
 _KINDS: Final[tuple[tuple[str, tuple[type, ...]], ...]] = (
     ("None", (type(None),)), ("bool", (bool, np.bool_)), ("str", (str,)), ("bytes", (bytes,)),
-    ("decimal", (Decimal,)), ("length", (Length,)), ("number", (Real,)), ("complex", (Complex,)),
+    ("decimal", (Decimal,)), ("number", (Real,)), ("complex", (Complex,)),
 )  # fmt: skip
 
 
@@ -652,6 +648,15 @@ def _of_nan(name: str, hit: Sequence[bool]) -> tuple[str, list[int]]:
 def _set_order(item: Any) -> tuple[str, Any]:
     """Numbers in their order, all else by its words: a set has no order of its own."""
     return ("", item) if isinstance(item, Real) else (type(item).__name__, repr(item))
+
+
+def of_leaves(name: str, leaves: Sequence[tuple[str, Sequence[Any]]], count: int) -> Outputs:
+    """`count` outputs of one shape, from the kind and the values of each leaf. "length" is a number that is pooled with no other."""
+    columns = [_column("number" if kind == "length" else kind, values) for kind, values in leaves if kind not in _WRITTEN]
+    rough = any(true is not None or _past_floats(column) for column, true in columns)
+    numbers = np.hstack([np.zeros((count, 0)), *(column for column, _ in columns)])
+    exact = np.hstack([_exactly(column) if true is None else true for column, true in columns]) if rough else None
+    return Outputs(numbers, None, (f"{name}{_bracket(kind for kind, _ in leaves)}",), exact)
 
 
 def concatenate(parts: Sequence[Outputs]) -> Outputs:
