@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log
 from pathlib import Path
@@ -30,15 +30,17 @@ from dpverify.audits.plan import Plan, claimed_point, make_plan, number_up
 from dpverify.audits.query import QueryFinding, Searched, search_sensitivity
 from dpverify.audits.replay import Replay, command_line, python_line, training_line
 from dpverify.audits.run import Run, Settings, run
-from dpverify.audits.target import Target, load, show, timed
+from dpverify.audits.outputs import NotANumber
+from dpverify.audits.target import FAILURES, TIME, Failing, Target, load, show, timed
 from dpverify.audits.threads import one_thread
-from dpverify.audits.told import as_told
+from dpverify.audits.told import alone, as_told
 from dpverify.audits.training import CONFIDENCE as OF_TRAINING
 from dpverify.audits.training import audited as audited_training
 from dpverify.audits.training import callables
 from dpverify.catalogue import Spec, Stated, inline
 from dpverify.catalogue.declarations import Declared, Mechanism
-from dpverify.errors import AuditError
+from dpverify.catalogue.values import OBSERVED
+from dpverify.errors import AuditError, SamplerError
 from dpverify.runtime.finding import FLOAT as FLOAT
 from dpverify.runtime.finding import MODEL as MODEL
 from dpverify.runtime.finding import NONCONFORMING
@@ -78,6 +80,7 @@ def audit(
     checkpoint: str | Path | None = None,
     timeout: float = 60.0,
     vectorised: bool | None = None,
+    observe: str | None = None,
     folder: Path | None = None,
     progress: Callable[[int], object] = lambda done: None,
 ) -> Finding:
@@ -94,10 +97,15 @@ def audit(
     "model" looks at the law of the outputs alone, "float" also for what only their representation gives away. stop: at the first
     violation; else all samples go into the lower bound on epsilon. workers: processes, 0 for this one; executor: any of
     concurrent.futures; dask: a scheduler's address. checkpoint: a file from which a run that was stopped goes on, with its own seed
-    where none is given. timeout: seconds that one call may take.
-    Raises AuditError where the audit cannot be set up, SamplerError where the sampler crashes, hangs or gives nan.
+    where none is given. timeout: seconds that one call may take. observe: "failures" for nan and exceptions as outputs on both inputs
+    (without it they are looked at as outputs where they come, and are a violation or else an error), "time" for how long a call took as an
+    output beside the others.
+    Raises AuditError where the audit cannot be set up, SamplerError where the sampler crashes, hangs or gives nan, unless that is
+    a violation itself.
     """
     check_run(samples, confidence, seed, level, workers, timeout)
+    if observe not in (None, *OBSERVED):
+        raise AuditError(f"observe = {observe!r:.80}: not {' or '.join(map(repr, OBSERVED))}. Leave it out to observe the outputs alone.")
     samples, seed = int(samples), None if seed is None else int(seed)  # they may be numpy's
     if isinstance(claim, Declared | Mechanism):
         claim, query, adjacency = _claimed(claim, epsilon, delta, sensitivity, query, adjacency)
@@ -111,7 +119,7 @@ def audit(
         "claim": claim, "epsilon": epsilon, "delta": delta or None, "sensitivity": sensitivity, "pairs": pairs, "patterns": patterns,
         "length": length, "query": query, "adjacency": adjacency,
         "confidence": confidence, "stop": None if stop else False, "vectorised": vectorised,
-        "folder": folder, "level": None if level == FLOAT else level,
+        "folder": folder, "level": None if level == FLOAT else level, "observe": observe,
     }  # fmt: skip
     claimed, replay = _black_box(epsilon, delta, sensitivity) if claim is None else claim, python_line(sampler, again)
     inputs: dict[str, Any] = {"pairs": pairs, "patterns": patterns, "length": length}
@@ -121,7 +129,7 @@ def audit(
         sampler, claimed, replay=replay, pairs=pairs,
         patterns=patterns, length=length, query=query, samples=samples, confidence=confidence, seed=seed, workers=workers,
         executor=executor, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, vectorised=vectorised, folder=folder,
-        progress=progress, level=level,
+        progress=progress, level=level, observe=observe or "",
     )  # fmt: skip
     finding = _noted(finding, note)
     return finding if moved is None else replace(moved, also=(replace(finding, also=()), *finding.also))
@@ -149,31 +157,104 @@ def _audit(
     executor: Executor | None = None,
     dask: str | None = None,
     timeout: float = 60.0,
+    observe: str = "",
     **inputs: Any,
 ) -> Finding:
     """`audit` of a claim. inputs: pairs, patterns, length and query of the plan; replay: the line that finds a finding again."""
     check_run(samples, confidence, seed, level, workers, timeout)
-    target = Target.of(sampler, folder, vectorised=vectorised)
+    target = Target.of(sampler, folder, vectorised=vectorised, observe=observe)
+    if observe == TIME and target.vectorised:
+        target = replace(one_by_one(target), observe=observe)
     kept = None if checkpoint is None else Path(checkpoint)
     root = seed if seed is not None else seed_of(kept) if kept is not None else None
     root = secrets.randbits(32) if root is None else root
-    plan, said = as_told(make_plan(claim, seed=root, **inputs), target, root, timeout)
-    settings = Settings(samples, 1 - confidence, stop, level == FLOAT)
-    journal = Journal(None if kept is None else Checkpoint(kept, _key(claim, target, plan, settings, root)), root)
-    with Engine(target, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
-        progress(0)  # from here on the engine watches over what is called
-        state = run(plan, settings, engine, journal, progress)
-        shared = _shared(state, target, engine, journal)
-    known = root if target.reproducible else None
-    if shared is None:
-        return _noted(concluded(state, claim, target, confidence, known, replay), said)
-    if not target.vectorised:  # no count of its outputs is evidence, and nobody can sample it in another way
-        return _noted(_remembering(concluded(state, claim, target, confidence, known, replay), shared), said)
-    alone = one_by_one(target)
-    with Engine(alone, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
-        again = run(plan, settings, engine, Journal(None, root), progress)
-    finding = concluded(again, claim, alone, confidence, known, lambda seed, _: replay(seed, samples))  # no fewer: this run comes second
-    return _noted(_dependent(finding, shared, replay(root, samples) if target.reproducible else ""), said)
+    plan = make_plan(claim, seed=root, **inputs)
+    settings = Settings(samples, 1 - confidence, stop, level == FLOAT, observe != TIME)
+    places = {"executor": executor, "workers": workers, "dask": dask, "timeout": timeout}
+    given = _Given(claim, plan, settings, confidence, root, replay, places, progress)
+    try:
+        return given.audited(target, None if kept is None else Checkpoint(kept, _key(claim, target, plan, settings, root)))
+    except Failing as error:
+        found = given.failing(target, error)
+        if found is None:
+            raise SamplerError(str(error)) from error.__cause__
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What an audit was asked, and where it samples."""
+
+    claim: Claim
+    plan: Plan
+    settings: Settings
+    confidence: float
+    root: int
+    replay: Replay
+    places: Mapping[str, Any]
+    progress: Callable[[int], object]
+
+    def audited(self, target: Target, checkpoint: Checkpoint | None = None) -> Finding:
+        """The finding about a target. Raises SamplerError where it fails."""
+        plan, said = (self.plan, "") if target.observe else as_told(self.plan, target, self.root, self.places["timeout"])
+        if target.observe:
+            plan, said = alone(plan), _OF_TIME if target.observe == TIME else ""
+        journal, samples = Journal(checkpoint, self.root), self.settings.samples
+        with Engine(target, root=self.root, **self.places) as engine:
+            self.progress(0)  # from here on the engine watches over what is called
+            state = run(plan, self.settings, engine, journal, self.progress)
+            shared = None if target.observe == TIME else _shared(state, target, engine, journal)
+        known = self.root if target.reproducible and target.observe != TIME else None
+        if shared is None:
+            return _noted(concluded(state, self.claim, target, self.confidence, known, self.replay), said)
+        if not target.vectorised:  # no count of its outputs is evidence, and nobody can sample it in another way
+            return _noted(_remembering(concluded(state, self.claim, target, self.confidence, known, self.replay), shared), said)
+        alone_called = replace(one_by_one(target), observe=target.observe)
+        with Engine(alone_called, root=self.root, **self.places) as engine:
+            again = run(plan, self.settings, engine, Journal(None, self.root), self.progress)
+        finding = concluded(again, self.claim, alone_called, self.confidence, known, lambda seed, _: self.replay(seed, samples))  # second, no fewer
+        return _noted(_dependent(finding, shared, self.replay(self.root, samples) if target.reproducible else ""), said)
+
+    def failing(self, target: Target, error: Failing) -> Finding | None:
+        """What is found where nan and exceptions are outputs, after one of them: None where that is no more than an error.
+
+        A sampler that fails always has no outputs. One that was asked to be observed so has had its nan as outputs already.
+        """
+        if target.observe == TIME or (target.observe and not target.vectorised):
+            return None
+        single = one_by_one(target) if target.vectorised and not isinstance(error.__cause__, NotANumber) else target
+        observed = replace(single, observe=FAILURES)
+        settings = self.settings if target.observe else replace(self.settings, samples=min(self.settings.samples, MOST_FAILING))
+        try:
+            if not target.observe and all(_fails(observed, data, self.root, self.places["timeout"]) for data in _inputs(self.plan)):
+                return None
+            found = replace(self, settings=settings).audited(observed)
+        except SamplerError:
+            return None
+        if target.observe:
+            return found
+        if found.finding != VIOLATION or found.level != MODEL:
+            return None
+        return _noted(found, f"nan and exceptions are outputs here, for they came: {error}")
+
+
+MOST_FAILING: Final = 100_000
+"""Samples on each side, where a sampler fails and nobody asked to observe that."""
+_LOOKED_AT: Final = 32
+_OF_TIME: Final = (
+    "time: the nanoseconds that a call took on this machine, under this load, are an output; calls on both inputs come in pairs, whose order "
+    "a coin decides. Who is far away sees time less sharply, who measures for longer sees more. Runs are not independent, so no bound by counts is stated"
+)
+
+
+def _inputs(plan: Plan) -> tuple[Any, Any]:
+    return plan.pairs[0].left, plan.pairs[0].right
+
+
+def _fails(target: Target, data: Any, root: int, timeout: float) -> bool:
+    """Whether a few calls all fail."""
+    outputs = target.draw(data, _LOOKED_AT, np.random.default_rng(root), timeout=timeout)
+    return all("raises " in name or "nan" in name for name in outputs.names)
 
 
 def _shared(state: Run, target: Target, engine: Engine, journal: Journal) -> Batches | None:
@@ -374,6 +455,7 @@ def audit_spec(
         finding = _audit(
             table["sampler"], stated.claim, **inputs, replay=again, query=query, samples=samples, confidence=confidence, seed=seed,
             workers=workers, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, folder=folder, progress=progress, level=level,
+            observe=table.get("observe", ""),
         )  # fmt: skip
         finding = _noted(finding, note)
         findings += [replace(one, **labels) for one in (finding, *finding.also)]
@@ -441,7 +523,7 @@ def _largest(answer: Any) -> float:
 def _key(claim: Claim, target: Target, plan: Plan, settings: Settings, root: int) -> str:
     """What a checkpoint must be of to go on from it."""
     pairs = [plain((pair.left, pair.right, pair.answers, pair.origin)) for pair in plan.pairs]
-    return repr((__version__, claim_hash(to_json(claim)), target.name, target.vectorised, pairs, settings, root))
+    return repr((__version__, claim_hash(to_json(claim)), target.name, target.vectorised, target.observe, pairs, settings, root))
 
 
 def _of_query(moved: QueryFinding, claim: Claim, confidence: float, seed: int, name: str, replay: Replay) -> Finding:

@@ -82,13 +82,15 @@ GENERATIONS: Final = len(LEARNING_ROUNDS) + 2
 class Settings:
     """How far an audit goes. alpha: its false-alarm budget; samples: pairs of runs in all; stop: at the first violation.
 
-    floats: whether it is looked for what only the representation of the outputs gives away.
+    floats: whether it is looked for what only the representation of the outputs gives away. independent: whether runs are, as the
+    fixed-sample bound supposes: the time of a call hangs on what ran before.
     """
 
     samples: int
     alpha: float
     stop: bool = True
     floats: bool = True
+    independent: bool = True
 
     @property
     def sequential(self) -> float:
@@ -648,7 +650,7 @@ class Run:
 
         0 too of a run that a violation has stopped: how many samples it took is not a number fixed beforehand.
         """
-        if not self.complete or self.event is None or not self.event.test.fresh.sum():
+        if not self.complete or self.event is None or not self.event.test.fresh.sum() or not self.settings.independent:
             return 0.0
         count = int(self.event.test.fresh.sum())
         hits, others = _hits(self.event.test.fresh, self.event)
