@@ -26,11 +26,11 @@ from dpverify.audits.declared import declared
 from dpverify.audits.engine import Checkpoint, Engine
 from dpverify.audits.journal import Journal, seed_of
 from dpverify.audits.neighbours import plain, usual_patterns
+from dpverify.audits.outputs import NotANumber
 from dpverify.audits.plan import Plan, claimed_point, make_plan, number_up
 from dpverify.audits.query import QueryFinding, Searched, search_sensitivity
 from dpverify.audits.replay import Replay, command_line, python_line, training_line
 from dpverify.audits.run import Run, Settings, run
-from dpverify.audits.outputs import NotANumber
 from dpverify.audits.target import FAILURES, TIME, Failing, Target, load, show, timed
 from dpverify.audits.threads import one_thread
 from dpverify.audits.told import alone, as_told
@@ -212,7 +212,8 @@ class _Given:
         alone_called = replace(one_by_one(target), observe=target.observe)
         with Engine(alone_called, root=self.root, **self.places) as engine:
             again = run(plan, self.settings, engine, Journal(None, self.root), self.progress)
-        finding = concluded(again, self.claim, alone_called, self.confidence, known, lambda seed, _: self.replay(seed, samples))  # second, no fewer
+        whole: Replay = lambda seed, _: self.replay(seed, samples)  # noqa: E731  # no fewer: this run comes second
+        finding = concluded(again, self.claim, alone_called, self.confidence, known, whole)
         return _noted(_dependent(finding, shared, self.replay(self.root, samples) if target.reproducible else ""), said)
 
     def failing(self, target: Target, error: Failing) -> Finding | None:
@@ -242,8 +243,9 @@ MOST_FAILING: Final = 100_000
 """Samples on each side, where a sampler fails and nobody asked to observe that."""
 _LOOKED_AT: Final = 32
 _OF_TIME: Final = (
-    "time: the nanoseconds that a call took on this machine, under this load, are an output; calls on both inputs come in pairs, whose order "
-    "a coin decides. Who is far away sees time less sharply, who measures for longer sees more. Runs are not independent, so no bound by counts is stated"
+    "time: the nanoseconds that a call took on this machine, under this load, are an output; calls on both inputs come in pairs, whose "
+    "order a coin decides. Who is far away sees time less sharply, who measures for longer sees more. Runs are not independent, so no "
+    "bound by counts is stated"
 )
 
 
@@ -434,19 +436,17 @@ def audit_spec(
     if spec.audit is None:
         raise AuditError(f"{spec.file}: no [audit] table. Add one that names the sampler.")
     table, folder = spec.audit, Path(spec.file).resolve().parent
+    asked = spec.claims if claims is None else claims
     if "train" in table:
-        return [
-            replace(finding, file=spec.file, name=stated.claim.name, expected=stated.expect)
-            for stated in (spec.claims if claims is None else claims)
-            for finding in [_trained(table, folder, spec.file, stated.claim, confidence, seed, timeout, progress)]
-        ]
+        given = [(_trained(table, folder, spec.file, stated.claim, confidence, seed, timeout, progress), stated) for stated in asked]
+        return [replace(one, file=spec.file, name=stated.claim.name, expected=stated.expect) for one, stated in given]
     query = timed(_callable(table["query"], folder), table["query"], timeout) if "query" in table else None
     patterns = table.get("patterns")
     if isinstance(patterns, str) and patterns.startswith("strategy:"):
         patterns = load(patterns.removeprefix("strategy:"), folder)
     inputs: dict[str, Any] = {"pairs": table.get("pairs"), "patterns": patterns, "length": table.get("length")}
     findings: list[Finding] = []
-    for stated in spec.claims if claims is None else claims:
+    for stated in asked:
         labels: dict[str, Any] = {"file": spec.file, "name": stated.claim.name, "expected": stated.expect}
         again = command_line(spec.file, stated.claim.name, confidence, stop=stop, level=level)
         searching = {**inputs, "adjacency": stated.adjacency or None, "seed": seed or 0}
@@ -467,7 +467,8 @@ def _trained(
     progress: Callable[[int], object],
 ) -> Finding:  # fmt: skip
     """The audit of the training that an [audit] table names."""
-    training = callables(*(table.get(key) for key in ("train", "canaries", "score", "data", "instead")), folder)
+    train, canaries, score, data, instead = (table.get(key) for key in ("train", "canaries", "score", "data", "instead"))
+    training = callables(train, canaries, score, data, instead, folder)
     epsilon, delta = claimed_point(claim)
     return audited_training(
         training, epsilon=epsilon, delta=delta, runs=table.get("runs", 1), guesses=table.get("guesses"),

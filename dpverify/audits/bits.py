@@ -1,8 +1,8 @@
 """Leaks in one place of something wide: a bit of an integer, its remainder, a byte of a text, a bit of a float's fraction.
 
-An integer of sixty bits is never seen twice, and one bit in its middle orders nothing: no interval and no repeated value shows it. Of integers
-and texts that is an event of the model; the bits of a float are one of its representation. The place is learned from past outputs alone, and
-only where it tells x from x' by more than the claim allows: of correct samplers it says nothing.
+An integer of sixty bits is never seen twice, and one bit in its middle orders nothing: no interval and no repeated value shows it. Of
+integers and texts that is an event of the model; the bits of a float are one of its representation. The place is learned from past outputs
+alone, and only where it tells x from x' by more than the claim allows: of correct samplers it says nothing.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from scipy.special import betainc, expit
 
 from dpverify.audits.derived import text_columns, texts_of
-from dpverify.audits.digits import EDGES, SHOWN, class_scores
+from dpverify.audits.digits import EDGES, SHOWN, SIGNIFICANT, class_scores
 from dpverify.audits.outputs import Outputs, kinds
 from dpverify.audits.partition import Codes, Partition
 
@@ -95,9 +96,7 @@ def _learn(left: Outputs, right: Outputs, least: float, wanted: tuple[str, ...])
     return max(found, key=lambda each: each[0])[1] if found else None
 
 
-def _places(
-    sides: tuple[Outputs, Outputs], rows: list[Array], shape: str, column: int, of: str, least: float
-) -> list[tuple[float, Place]]:
+def _places(sides: tuple[Outputs, Outputs], rows: list[Array], shape: str, column: int, of: str, least: float) -> list[tuple[float, Place]]:
     """The places of a column that tell, each with how much."""
     matrices = [_bytes(side, chosen, column, of) for side, chosen in zip(sides, rows, strict=True)]
     used = [place for place in range(matrices[0].shape[1]) if any(np.ptp(matrix[:, place]) for matrix in matrices)]
@@ -110,11 +109,17 @@ def _places(
         else:
             classes = [_classes(matrix, kind, at) for matrix in matrices]
         a, b = (np.bincount(each, minlength=size) for each in classes)
-        scores, telling = class_scores(a, b, least, COLUMNS * total)
-        if telling:
+        scores, _ = class_scores(a, b, least, COLUMNS * total)
+        if _beyond(a, b, least) * COLUMNS * total < SIGNIFICANT:
             worth = float(np.abs(scores) @ (a + b)) / float((a + b).sum())
             found.append((worth, Place(shape, column, of, kind, at, tuple(scores.tolist()))))
     return found
+
+
+def _beyond(a: Array, b: Array, least: float) -> float:
+    """The least probability, over classes and both sides, of such counts where no log ratio is beyond `least`."""
+    tails = [betainc(np.maximum(one, 1), other + 1, expit(least)) for one, other in ((a, b), (b, a))]
+    return 2 * float(np.min([np.where(one > 0, tail, 1.0) for one, tail in zip((a, b), tails, strict=True)]))
 
 
 def _rows_of(outputs: Outputs, shape: str) -> Array:

@@ -1,7 +1,7 @@
 """Outputs taken apart, for learning: texts as the numbers in them, their length and the rest; shapes whose names are all different as one.
 
-A text of JSON or CSV hides its numbers from a regression, and its whole is never seen twice. A mapping with random keys has a shape of its own
-each time. Both are fixed maps of an output, so a partition of what they give is a partition of the outputs.
+A text of JSON or CSV hides its numbers from a regression, and its whole is never seen twice. A mapping with random keys has a shape of its
+own each time. Both are fixed maps of an output, so a partition of what they give is a partition of the outputs.
 """
 
 from __future__ import annotations
@@ -85,11 +85,7 @@ class TakenApart:
 
 def text_columns(name: str) -> tuple[int, ...]:
     """Which numbers of a shape stand for texts that are no numbers."""
-    places, at = [], 0
-    for kind in kinds(name):
-        if kind in ("str", "bytes"):
-            places.append(at)
-        at += 1
+    places = [place for place, kind in enumerate(kinds(name)) if kind in ("str", "bytes")]
     return tuple(place for place in places if not _numeral(name, place))
 
 
@@ -150,7 +146,7 @@ def _texts_apart(outputs: Outputs) -> Outputs:
                 words, lengths, numbers = zip(*(column[place] for place in chosen), strict=True)
                 leaves += [("str", words), ("length", lengths)]
                 leaves += [("number", each) for each in zip(*numbers, strict=True)] if count else []
-            leaves += [(kind, outputs.column(column)[rows[chosen]]) for kind, column in told]
+            leaves += [(kind, outputs.column(column)[rows[chosen]].tolist()) for kind, column in told]
             parts.append(of_leaves(repr(name), leaves, len(chosen)))
             places.append(rows[chosen])
     return concatenate(parts)[np.argsort(np.concatenate(places), kind="stable")] if parts else outputs

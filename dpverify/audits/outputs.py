@@ -162,7 +162,9 @@ def words(name: str, numbers: Iterable[float]) -> str:
 
 
 _WRITTEN: Final = {"numeral": ("str", "number"), "decimal": ("str", "number")}
-_WIDTHS: Final[Mapping[str, int]] = {"number": 1, "bool": 1, "str": 1, "bytes": 1, "complex": 2, "None": 0, "nan": 0, "length": 1, "numeral": 2, "decimal": 2}
+_WIDTHS: Final[Mapping[str, int]] = {
+    "number": 1, "bool": 1, "str": 1, "bytes": 1, "complex": 2, "None": 0, "nan": 0, "length": 1, "numeral": 2, "decimal": 2,
+}  # fmt: skip
 _DTYPES: Final[Mapping[str, str]] = {
     "f": "number", "i": "number", "u": "number", "b": "bool", "U": "str", "S": "bytes", "c": "complex",
 }  # fmt: skip
@@ -306,7 +308,7 @@ def _collect(rows: list[Any]) -> Outputs:
         chosen = rows if len(groups) == 1 else [rows[place] for place in places]
         forms[places] = [written.setdefault(form, len(written)) for form in _forms(key, chosen)]
         for name, inside, leaves in _read(key, places, chosen):
-            columns = []
+            columns: list[tuple[Array, Array | None]] = []
             for kind, values in leaves:
                 if _WIDTHS[kind]:
                     if kind in ("str", "bytes") and any(len(value) > SHORT for value in values):
@@ -620,7 +622,9 @@ def _without_nan(outputs: Outputs) -> Outputs:
                 moved = array[chosen][:, kept]
                 array[chosen] = "" if array is texts else 0
                 array[np.ix_(chosen, np.arange(len(kept)))] = moved
-    return Outputs(numbers, shapes, tuple(names), exact, outputs.forms, outputs.written, texts)
+    used, shapes = np.unique(shapes, return_inverse=True)
+    every = tuple(names)
+    return Outputs(numbers, shapes, tuple(every[index] for index in used.tolist()), exact, outputs.forms, outputs.written, texts)
 
 
 def _of_nan(name: str, hit: Sequence[bool]) -> tuple[str, list[int]]:

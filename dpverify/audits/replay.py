@@ -46,7 +46,12 @@ def python_line(sampler: Callable[..., Any] | str, arguments: Mapping[str, Any])
 def training_line(train: Callable[..., Any] | str, arguments: Mapping[str, Any]) -> Replay:
     """The call of dpverify.audit_training with these arguments, likewise."""
     line = python_line(train, arguments)
-    return lambda seed, runs: line(seed, runs).replace("dpverify.audit(", "dpverify.audit_training(").replace(f"samples={runs})", f"runs={runs})")
+
+    def trained(seed: int, runs: int) -> str:
+        said = line(seed, runs).removeprefix("dpverify.audit(").removesuffix(f"samples={runs})")
+        return f"dpverify.audit_training({said}runs={runs})"
+
+    return trained
 
 
 def _named(sampler: Callable[..., Any] | str) -> str:

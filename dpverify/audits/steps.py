@@ -23,7 +23,8 @@ CUTS: Final = 40
 DOUBT: Final = 3.0  # standard errors, for the best of many events is partly the luckiest
 STANDS_OUT: Final = 1.25  # times the next bound
 _LEAF: Final = re.compile(
-    r"(?P<key>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")|(?P<kind>number|bool|str|bytes|complex|None|nan|length|numeral|decimal)(?: x (?P<count>\d+))?"
+    r"(?P<key>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")|"
+    r"(?P<kind>number|bool|str|bytes|complex|None|nan|length|numeral|decimal)(?: x (?P<count>\d+))?"
 )
 
 

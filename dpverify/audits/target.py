@@ -355,7 +355,7 @@ def timed(call: Callable[[Any], Any], name: str, timeout: float) -> Callable[[An
 
 
 def timed_call(call: Callable[[], Any], what: str, timeout: float) -> Any:
-    """What a call returns. Raises SamplerError, which says of what, where it crashes, ends its process or takes more than `timeout` seconds."""
+    """What a call returns. Raises SamplerError, which says of what, where it crashes, ends its process or takes too many seconds."""
     got: list[Any] = []
     try:
         _watched(lambda: got.append(call()), got, timeout, None)

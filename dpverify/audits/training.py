@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,10 +45,10 @@ class Training:
     """
 
     train: Callable[[Any, np.random.Generator], Any]
-    canaries: Sequence[Any]
+    canaries: Any
     score: Callable[[Any, Any], Any] | None = None
     data: Any = ()
-    instead: Sequence[Any] | None = None
+    instead: Any = None
     name: str = "the training"
 
     def __post_init__(self) -> None:
@@ -72,28 +71,24 @@ class Training:
         return [*self.data, *out, *(record for record, coin in zip(others, coins, strict=False) if not coin)]
 
 
-def callables(
-    train: Any, canaries: Any, score: Any, data: Any, instead: Any, folder: Path | None = None
-) -> Training:
+def callables(train: Any, canaries: Any, score: Any, data: Any, instead: Any, folder: Path | None = None) -> Training:
     """The training that these are or name: "module:name" of a function, of a value, or, of records, of a function that gives them."""
     name = train if isinstance(train, str) else str(getattr(train, "__qualname__", type(train).__qualname__))
-    found = {what: load(given, folder) if isinstance(given, str) else given for what, given in (("train", train), ("score", score))}
-    for what, given in found.items():
+    found: list[Any] = [load(given, folder) if isinstance(given, str) else given for given in (train, score)]
+    for what, given in zip(("train", "score"), found, strict=True):
         if not callable(given) and not (what == "score" and given is None):
             raise AuditError(f"{what} = {show(given)} is not callable. Name a function.")
     records = {}
     for what, given in (("canaries", canaries), ("data", data), ("instead", instead)):
         value = load(given, folder) if isinstance(given, str) else given
         value = value() if callable(value) else value
-        if value is not None and not isinstance(value, Sequence | np.ndarray) or isinstance(value, str | bytes):
+        if value is not None and (not isinstance(value, Sequence | np.ndarray) or isinstance(value, str | bytes)):
             raise AuditError(f"{what} = {show(value)}: not a list or an array of records. Give one, or a function that gives one.")
         records[what] = prepare(value)
     if records["canaries"] is None:
         raise AuditError("which canaries? Give records that would show in a model that is not private.")
     none: Any = ()
-    return Training(
-        found["train"], records["canaries"], found["score"], none if records["data"] is None else records["data"], records["instead"], name
-    )
+    return Training(found[0], records["canaries"], found[1], none if records["data"] is None else records["data"], records["instead"], name)
 
 
 def audited(
@@ -130,8 +125,7 @@ def audited(
     risk = (1 - confidence) / len(tried)
     said = [_right(scores, tossed, number) for number in tried]
     lower = [
-        bounds.epsilon_of_guesses(right, number, coins, confidence=1 - risk, delta=delta)
-        for right, number in zip(said, tried, strict=True)
+        bounds.epsilon_of_guesses(right, number, coins, confidence=1 - risk, delta=delta) for right, number in zip(said, tried, strict=True)
     ]
     best = int(np.argmax(lower))
     found = epsilon is not None and any(
@@ -149,7 +143,8 @@ def audited(
                 f"allow them with a probability of up to {chance:.2g}: ask for less confidence, or train with more canaries"
             )
     return Finding(
-        finding=VIOLATION if found else NO_VIOLATION_SEEN, level=MODEL, epsilon=epsilon, delta=delta, epsilon_lower=max(lower[best], epsilon if found and epsilon is not None else 0.0),
+        finding=VIOLATION if found else NO_VIOLATION_SEEN, level=MODEL, epsilon=epsilon, delta=delta,
+        epsilon_lower=max(lower[best], epsilon if found and epsilon is not None else 0.0),
         confidence=confidence, samples=coins, event=f"{said[best]} of {tried[best]} {GUESSED}",
         pair=f"each of {count} canaries {'in' if training.instead is None else 'or another record'}"
         f"{' or out' if training.instead is None else ''} by a fair coin, in {runs} training run{'' if runs == 1 else 's'}",
@@ -173,7 +168,7 @@ def _ladder(coins: int) -> tuple[int, ...]:
 
 
 def _number_of(guesses: Any, coins: int) -> int:
-    if not isinstance(guesses, Integral) or isinstance(guesses, bool) or not 1 <= guesses <= coins:
+    if not isinstance(guesses, int | np.integer) or isinstance(guesses, bool) or not 1 <= guesses <= coins:
         raise AuditError(f"guesses = {guesses!r:.80}: not a number from 1 to that of the coins, {coins}.")
     return int(guesses)
 

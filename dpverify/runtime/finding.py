@@ -51,7 +51,8 @@ class Finding:
     epsilon, delta: as claimed; None where the whole curve of the declared density is claimed. Epsilon in nats.
     epsilon_lower: with probability at least `confidence`, the true epsilon at the claimed delta is above it.
     confidence: 1 - the probability that this run says VIOLATION or NONCONFORMING of a sampler that deserves neither.
-    samples: runs on each side; of a training, coins. event: what was seen, in words, and how often on each side. pair: the two inputs, shortened.
+    samples: runs on each side; of a training, coins. event: what was seen, in words, and how often on each side.
+    pair: the two inputs, shortened.
     detectable_epsilon: the smallest epsilon that a run like this finds nine times in ten, inf if there is none; None after a violation.
     It is that of alternatives which show on the inputs that were run, in an event that the run looked at, as often on one side as was seen;
     of a claim with a delta, of alternatives whose log likelihood ratios all are larger, as those of smaller noise are.

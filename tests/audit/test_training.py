@@ -1,4 +1,4 @@
-"""Guessed coins: the bound against all mechanisms by linear programming, its numbers in fractions, and trainings that are right and wrong."""
+"""Guessed coins: the bound against all mechanisms by linear programming, its numbers in fractions, and trainings right and wrong."""
 
 import itertools
 from fractions import Fraction
@@ -104,9 +104,7 @@ def told(epsilon):
 
 def test_the_worst_mechanism_is_accused_no_more_often_than_stated_and_a_worse_one_is_found():
     canaries = list(range(200))
-    alarms = [
-        dp.audit_training(told(1.0), canaries, epsilon=1, confidence=0.8, seed=seed).finding == VIOLATION for seed in range(150)
-    ]
+    alarms = [dp.audit_training(told(1.0), canaries, epsilon=1, confidence=0.8, seed=seed).finding == VIOLATION for seed in range(150)]
     assert np.mean(alarms) <= 0.2 + 3 * (0.16 / 150) ** 0.5
     assert np.mean(alarms) > 0.01  # nor is the bound far from what it states
     found = dp.audit_training(told(2.0), canaries, epsilon=1, seed=1)
