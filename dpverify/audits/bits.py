@@ -90,9 +90,10 @@ def _learn(left: Outputs, right: Outputs, least: float, wanted: tuple[str, ...])
         rows = [_rows_of(side, shape) for side in sides]
         if min(map(len, rows)) < 16:
             continue
-        columns = [(column, of) for column in range(len(kinds(shape))) if (of := _of(sides, rows, shape, column)) in wanted]
-        for column, of in columns[:COLUMNS]:
-            found += _places(sides, rows, shape, column, of, least)
+        known = [(column, of) for column in range(len(kinds(shape))) if (of := _of(sides, rows, shape, column)) in wanted]
+        columns = min(len(known), COLUMNS)
+        for column, of in known[:columns]:
+            found += _places(sides, rows, shape, column, of, least, columns)
     return max(found, key=lambda each: each[0])[1] if found else None
 
 
@@ -102,15 +103,17 @@ def _places(sides: tuple[Outputs, Outputs], rows: list[Array], shape: str, colum
     used = [place for place in range(matrices[0].shape[1]) if any(np.ptp(matrix[:, place]) for matrix in matrices)]
     tried = [(BIT, 8 * place + bit, 2) for place in used for bit in range(8)] + [(BYTE, place, 256) for place in used if of != "float"]
     tried += [(REMAINDER, modulus, modulus) for modulus in REMAINDERS if of == "integer"]
-    total, found = sum(size for _, _, size in tried), []
+    counts = []
     for kind, at, size in tried:
         if kind == REMAINDER:
             classes = [_remainders(side.column(column)[chosen], at) for side, chosen in zip(sides, rows, strict=True)]
         else:
             classes = [_classes(matrix, kind, at) for matrix in matrices]
-        a, b = (np.bincount(each, minlength=size) for each in classes)
-        scores, _ = class_scores(a, b, least, COLUMNS * total)
-        if _beyond(a, b, least) * COLUMNS * total < SIGNIFICANT:
+        counts.append([np.bincount(each, minlength=size) for each in classes])
+    total, found = sum(int(np.count_nonzero(a + b)) for a, b in counts), []
+    for (kind, at, _), (a, b) in zip(tried, counts, strict=True):
+        if _beyond(a, b, least) * columns * total < SIGNIFICANT:
+            scores, _ = class_scores(a, b, least, len(a))
             worth = float(np.abs(scores) @ (a + b)) / float((a + b).sum())
             found.append((worth, Place(shape, column, of, kind, at, tuple(scores.tolist()))))
     return found
