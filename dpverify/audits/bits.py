@@ -97,8 +97,10 @@ def _learn(left: Outputs, right: Outputs, least: float, wanted: tuple[str, ...])
     return max(found, key=lambda each: each[0])[1] if found else None
 
 
-def _places(sides: tuple[Outputs, Outputs], rows: list[Array], shape: str, column: int, of: str, least: float) -> list[tuple[float, Place]]:
-    """The places of a column that tell, each with how much."""
+def _places(
+    sides: tuple[Outputs, Outputs], rows: list[Array], shape: str, column: int, of: str, least: float, columns: int
+) -> list[tuple[float, Place]]:
+    """The places of a column, one of so many, that tell, each with how much."""
     matrices = [_bytes(side, chosen, column, of) for side, chosen in zip(sides, rows, strict=True)]
     used = [place for place in range(matrices[0].shape[1]) if any(np.ptp(matrix[:, place]) for matrix in matrices)]
     tried = [(BIT, 8 * place + bit, 2) for place in used for bit in range(8)] + [(BYTE, place, 256) for place in used if of != "float"]
