@@ -20,7 +20,7 @@ from dpverify.audits.partition import Codes, Partition
 
 Array = np.ndarray[Any, Any]
 
-EXAMPLES: Final = 8192  # outputs of a side that are learned from
+EXAMPLES: Final = 4096  # outputs of a side that are learned from
 COLUMNS: Final = 16  # of an output that are looked at
 BYTES: Final = 64  # of a text or an integer; of longer texts the first, of longer integers the last
 REMAINDERS: Final = (3, 5, 6, 7, 9, 10, 11, 12, 13, 17, 19, 23, 100, 1000)
@@ -102,29 +102,31 @@ def _places(
 ) -> list[tuple[float, Place]]:
     """The places of a column, one of so many, that tell, each with how much."""
     matrices = [_bytes(side, chosen, column, of) for side, chosen in zip(sides, rows, strict=True)]
-    used = [place for place in range(matrices[0].shape[1]) if any(np.ptp(matrix[:, place]) for matrix in matrices)]
-    tried = [(BIT, 8 * place + bit, 2) for place in used for bit in range(8)] + [(BYTE, place, 256) for place in used if of != "float"]
-    tried += [(REMAINDER, modulus, modulus) for modulus in REMAINDERS if of == "integer"]
-    counts = []
-    for kind, at, size in tried:
-        if kind == REMAINDER:
-            classes = [_remainders(side.column(column)[chosen], at) for side, chosen in zip(sides, rows, strict=True)]
-        else:
-            classes = [_classes(matrix, kind, at) for matrix in matrices]
-        counts.append([np.bincount(each, minlength=size) for each in classes])
-    total, found = sum(int(np.count_nonzero(a + b)) for a, b in counts), []
-    for (kind, at, _), (a, b) in zip(tried, counts, strict=True):
-        if _beyond(a, b, least) * columns * total < SIGNIFICANT:
-            scores, _ = class_scores(a, b, least, len(a))
-            worth = float(np.abs(scores) @ (a + b)) / float((a + b).sum())
-            found.append((worth, Place(shape, column, of, kind, at, tuple(scores.tolist()))))
+    used = np.flatnonzero([any(np.ptp(matrix[:, place]) for matrix in matrices) for place in range(matrices[0].shape[1])])
+    tables: list[tuple[str, Array, list[Array]]] = []  # the kind, the places, and on both sides how often each stands there
+    if len(used):
+        bits = [np.unpackbits(matrix[:, used], axis=1).sum(axis=0, dtype=np.int64) for matrix in matrices]
+        places = (8 * used[:, None] + np.arange(8)).ravel()
+        tables.append((BIT, places, [np.column_stack([len(matrix) - ones, ones]) for matrix, ones in zip(matrices, bits, strict=True)]))
+    if len(used) and of != "float":
+        flat = [(matrix[:, used] + 256 * np.arange(len(used))).ravel() for matrix in matrices]
+        tables.append((BYTE, used, [np.bincount(each, minlength=256 * len(used)).reshape(-1, 256) for each in flat]))
+    for modulus in REMAINDERS if of == "integer" else ():
+        left = [_remainders(side.column(column)[chosen], modulus) for side, chosen in zip(sides, rows, strict=True)]
+        tables.append((REMAINDER, np.array([modulus]), [np.bincount(each, minlength=modulus)[None, :] for each in left]))
+    total, found = sum(int(np.count_nonzero(a + b)) for _, _, (a, b) in tables), []
+    for kind, places, (a, b) in tables:
+        for place in np.flatnonzero(_beyond(a, b, least) * columns * total < SIGNIFICANT):
+            scores, _ = class_scores(a[place], b[place], least, a.shape[1])
+            worth = float(np.abs(scores) @ (a[place] + b[place])) / float((a[place] + b[place]).sum())
+            found.append((worth, Place(shape, column, of, kind, int(places[place]), tuple(scores.tolist()))))
     return found
 
 
-def _beyond(a: Array, b: Array, least: float) -> float:
-    """The least probability, over classes and both sides, of such counts where no log ratio is beyond `least`."""
-    tails = [betainc(np.maximum(one, 1), other + 1, expit(least)) for one, other in ((a, b), (b, a))]
-    return 2 * float(np.min([np.where(one > 0, tail, 1.0) for one, tail in zip((a, b), tails, strict=True)]))
+def _beyond(a: Array, b: Array, least: float) -> Array:
+    """Of each row, the least probability, over classes and both sides, of such counts where no log ratio is beyond `least`."""
+    tails = [np.where(one > 0, betainc(np.maximum(one, 1), other + 1, expit(least)), 1.0) for one, other in ((a, b), (b, a))]
+    return np.asarray(2 * np.minimum(*tails).min(axis=1))
 
 
 def _rows_of(outputs: Outputs, shape: str) -> Array:
