@@ -26,6 +26,7 @@ BYTES: Final = 64  # of a text or an integer; of longer texts the first, of long
 REMAINDERS: Final = (3, 5, 6, 7, 9, 10, 11, 12, 13, 17, 19, 23, 100, 1000)
 WIDE: Final = 1 << 12  # the range of integers that are looked at: what is narrower is seen value by value
 BIT, BYTE, REMAINDER = "bit", "byte", "remainder"
+SET: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.int64)  # of each byte, its bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +106,14 @@ def _places(
     used = np.flatnonzero([any(np.ptp(matrix[:, place]) for matrix in matrices) for place in range(matrices[0].shape[1])])
     tables: list[tuple[str, Array, list[Array]]] = []  # the kind, the places, and on both sides how often each stands there
     if len(used):
-        bits = [np.unpackbits(matrix[:, used], axis=1).sum(axis=0, dtype=np.int64) for matrix in matrices]
-        places = (8 * used[:, None] + np.arange(8)).ravel()
-        tables.append((BIT, places, [np.column_stack([len(matrix) - ones, ones]) for matrix, ones in zip(matrices, bits, strict=True)]))
-    if len(used) and of != "float":
         flat = [(matrix[:, used] + 256 * np.arange(len(used))).ravel() for matrix in matrices]
-        tables.append((BYTE, used, [np.bincount(each, minlength=256 * len(used)).reshape(-1, 256) for each in flat]))
+        bytes_seen = [np.bincount(each, minlength=256 * len(used)).reshape(-1, 256) for each in flat]
+        ones = [(seen @ SET).ravel() for seen in bytes_seen]
+        zeros = [len(matrix) - each for matrix, each in zip(matrices, ones, strict=True)]
+        places = (8 * used[:, None] + np.arange(8)).ravel()
+        tables.append((BIT, places, [np.column_stack(each) for each in zip(zeros, ones, strict=True)]))
+        if of != "float":
+            tables.append((BYTE, used, bytes_seen))
     for modulus in REMAINDERS if of == "integer" else ():
         left = [_remainders(side.column(column)[chosen], modulus) for side, chosen in zip(sides, rows, strict=True)]
         tables.append((REMAINDER, np.array([modulus]), [np.bincount(each, minlength=modulus)[None, :] for each in left]))
