@@ -470,10 +470,11 @@ def _trained(
     train, canaries, score, data, instead = (table.get(key) for key in ("train", "canaries", "score", "data", "instead"))
     training = callables(train, canaries, score, data, instead, folder)
     epsilon, delta = claimed_point(claim)
+    sure = table.get("confidence", confidence)
+    line = command_line(file, claim.name, sure, stop=True)
     return audited_training(
-        training, epsilon=epsilon, delta=delta, runs=table.get("runs", 1), guesses=table.get("guesses"),
-        confidence=table.get("confidence", confidence), seed=seed, timeout=timeout,
-        replay=command_line(file, claim.name, confidence, stop=True), progress=progress,
+        training, epsilon=epsilon, delta=delta, runs=table.get("runs", 1), guesses=table.get("guesses"), confidence=sure, seed=seed,
+        timeout=timeout, replay=lambda seed, runs: line(seed, runs).replace(f" --samples {runs}", ""), progress=progress,
     )  # fmt: skip
 
 
