@@ -13,7 +13,7 @@ from scipy.sparse import coo_matrix
 
 import dpverify as dp
 from dpverify.audits.guesses import GRID, chance, epsilon_of_guesses, least_right
-from dpverify.errors import AuditError, SamplerError
+from dpverify.errors import AuditError, SamplerError, SpecError
 from dpverify.runtime.finding import NO_VIOLATION_SEEN, VIOLATION
 
 EXAMPLES = Path(__file__).parents[2] / "mechanisms" / "training" / "logistic_regression.py"
@@ -182,6 +182,22 @@ def test_what_cannot_be_audited_is_refused(change, error, said):
     given = {"train": told(1.0), "canaries": list(range(200)), "epsilon": 1, **change}
     with pytest.raises(error, match=said):
         dp.audit_training(given.pop("train"), given.pop("canaries"), **given)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('{ train = "a:b" }', "canaries is missing"),
+        ('{ train = "a:b", canaries = "a:c", sampler = "a:d" }', "sampler: said of a sampler, and this table names a training"),
+        ('{ sampler = "a:d", runs = 3 }', "runs: said of a training, and this table names none"),
+        ('{ train = "a:b", canaries = "a:c", confidence = 1.5 }', "is not between 0 and 1"),
+        ('{ sampler = "a:d", observe = "colour" }', 'is not "failures" or "time"'),
+    ],
+)
+def test_a_table_that_says_what_cannot_be_audited_is_refused(table, said, tmp_path):
+    (tmp_path / "a.toml").write_text(f'mechanism = {{ kind = "sampled" }}\nclaim = [{{ epsilon = 1 }}]\naudit = {table}\n')
+    with pytest.raises(SpecError, match=said):
+        dp.read_spec(tmp_path / "a.toml")
 
 
 def test_a_claim_file_names_a_training(tmp_path):
