@@ -164,8 +164,15 @@ EXAMPLES = {
     "sampled, a training": """
         mechanism = {kind = "sampled"}
         claim = [{epsilon = 1, delta = "1e-6"}]
-        audit = {train = "a:train", canaries = "a:canaries", score = "a:score", data = "a:data", instead = "a:others",
-                 runs = 3, guesses = 10, confidence = 0.99}""",
+        [audit]
+        train = "a:train"
+        canaries = "a:canaries"
+        score = "a:score"
+        data = "a:data"
+        instead = "a:others"
+        runs = 3
+        guesses = 10
+        confidence = 0.99""",
     "program": """
         program = "mechanisms/programs/selection.py:above_threshold_gap"
         claim = [{epsilon = 1}]""",
