@@ -26,12 +26,11 @@ from dpverify.audits.declared import declared
 from dpverify.audits.engine import Checkpoint, Engine
 from dpverify.audits.journal import Journal, seed_of
 from dpverify.audits.neighbours import plain, usual_patterns
-from dpverify.audits.outputs import NotANumber
 from dpverify.audits.plan import Plan, claimed_point, make_plan, number_up
 from dpverify.audits.query import QueryFinding, Searched, search_sensitivity
 from dpverify.audits.replay import Replay, command_line, python_line, training_line
 from dpverify.audits.run import Run, Settings, run
-from dpverify.audits.target import FAILURES, TIME, Failing, Target, load, show, timed
+from dpverify.audits.target import FAILURES, TIME, Failing, GaveNan, Target, load, show, timed
 from dpverify.audits.threads import one_thread
 from dpverify.audits.told import alone, as_told
 from dpverify.audits.training import CONFIDENCE as OF_TRAINING
@@ -204,7 +203,7 @@ class _Given:
             self.progress(0)  # from here on the engine watches over what is called
             state = run(plan, self.settings, engine, journal, self.progress)
             shared = None if target.observe == TIME else _shared(state, target, engine, journal)
-        known = self.root if target.reproducible and target.observe != TIME else None
+        known = self.root if target.reproducible else None
         if shared is None:
             return _noted(concluded(state, self.claim, target, self.confidence, known, self.replay), said)
         if not target.vectorised:  # no count of its outputs is evidence, and nobody can sample it in another way
@@ -223,7 +222,7 @@ class _Given:
         """
         if target.observe == TIME or (target.observe and not target.vectorised):
             return None
-        single = one_by_one(target) if target.vectorised and not isinstance(error.__cause__, NotANumber) else target
+        single = one_by_one(target) if target.vectorised and not isinstance(error, GaveNan) else target
         observed = replace(single, observe=FAILURES)
         settings = self.settings if target.observe else replace(self.settings, samples=min(self.settings.samples, MOST_FAILING))
         try:
@@ -245,7 +244,7 @@ _LOOKED_AT: Final = 32
 _OF_TIME: Final = (
     "time: the nanoseconds that a call took on this machine, under this load, are an output; calls on both inputs come in pairs, whose "
     "order a coin decides. Who is far away sees time less sharply, who measures for longer sees more. Runs are not independent, so no "
-    "bound by counts is stated"
+    "bound by counts is stated, and another run of this seed takes other times"
 )
 
 

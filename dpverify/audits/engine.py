@@ -146,7 +146,7 @@ def _counted(target: Target, job: Job, index: int, root: int, timeout: float, al
         try:
             outputs = timed[side] if timed else drawn(side)
         except Failing as error:
-            raise Failing(f"{str(error).removesuffix('.')}. {_way_out(job, side, drawn)}") from error.__cause__
+            raise type(error)(f"{str(error).removesuffix('.')}. {_way_out(job, side, drawn)}") from error.__cause__
         codes.append([partition.codes(outputs) for partition in job.partitions])
         conformance = job.conformances[side]
         statistics.append(None if conformance is None else conformance.statistics(outputs))

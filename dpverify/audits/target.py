@@ -266,7 +266,7 @@ class Target:
         except NotAnOutput as error:
             for lazy in filter(inspect.iscoroutine, got):
                 lazy.close()  # or each of them would warn that nobody awaited it
-            raise fail(f"gave {error}.", Failing if isinstance(error, NotANumber) else SamplerError) from error
+            raise fail(f"gave {error}.", GaveNan if isinstance(error, NotANumber) else SamplerError) from error
 
     def draw_timed(
         self, pair: tuple[Any, Any], size: int, streams: Sequence[np.random.SeedSequence], *, seed: str = "", timeout: float = TIMEOUT
@@ -330,6 +330,10 @@ def _or_raised(call: Callable[..., Any]) -> Any:
 
 class Failing(SamplerError):
     """The sampler raises, or gives nan, which it may do on one of two neighbours alone."""
+
+
+class GaveNan(Failing):
+    """The sampler gives nan."""
 
 
 def overdue(timeout: float) -> str:
