@@ -218,9 +218,10 @@ class _Given:
     def failing(self, target: Target, error: Failing) -> Finding | None:
         """What is found where nan and exceptions are outputs, after one of them: None where that is no more than an error.
 
-        A sampler that fails always has no outputs. One that was asked to be observed so has had its nan as outputs already.
+        A sampler that fails always has no outputs. One that was asked to be observed so has had its nan as outputs already. The run that
+        failed might have found something too: so both may spend the budget of false alarms, and the confidence says so.
         """
-        if target.observe == TIME or (target.observe and not target.vectorised):
+        if target.observe == TIME or (target.observe and not target.vectorised) or self.confidence <= 0.5:
             return None
         single = one_by_one(target) if target.vectorised and not isinstance(error, GaveNan) else target
         observed = replace(single, observe=FAILURES)
@@ -228,7 +229,7 @@ class _Given:
         try:
             if not target.observe and all(_fails(observed, data, self.root, self.places["timeout"]) for data in _inputs(self.plan)):
                 return None
-            found = replace(self, settings=settings).audited(observed)
+            found = replace(self, settings=settings, confidence=2 * self.confidence - 1).audited(observed)
         except SamplerError:
             return None
         if target.observe:

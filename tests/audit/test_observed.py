@@ -89,6 +89,7 @@ def test_what_fails_on_one_side_alone_is_a_violation_and_what_fails_on_both_an_e
     found = dp.audit(failing({1}, how, 0.1), epsilon=1, pairs=PAIRS, samples=20_000, seed=1)
     assert (found.finding, found.level) == (VIOLATION, MODEL)
     assert any("nan and exceptions are outputs here" in note for note in found.notes)
+    assert found.confidence == pytest.approx(1 - 2e-6, abs=1e-12)  # of two runs, each of which may be mistaken
     with pytest.raises(SamplerError, match=r"fails on the neighbour|did not fail"):
         dp.audit(failing({0, 1}, how), epsilon=1, pairs=PAIRS, samples=3000, seed=1, level=MODEL)
     observed = dp.audit(failing({0, 1}, how), epsilon=1, pairs=PAIRS, samples=3000, seed=1, level=MODEL, observe="failures")
