@@ -117,12 +117,18 @@ accountants: .venv-bench/done  ## ask other accountants what is proved here, wri
 power: .venv/run  ## measure the power and the false alarms of audits, write reports/power.md
 	$(BIN)/python bench/power.py $(ARGS)
 
-audit: .venv-libraries/done  ## audit the noise of public libraries, write reports/libraries.md and .json
-	@# Exit code 1 is a finding, which is an answer: only a fault stops here.
-	.venv-libraries/bin/dpverify report specs/libraries -o build/libraries --samples 100000 --seed 0 --format json --format markdown || test $$? -eq 1
-	{ cat build/libraries/results.md; echo; echo "## Versions"; echo; \
-	  .venv-libraries/bin/python -m pip list --format=freeze | sed -nE 's/^(opendp|diffprivlib|python-dp|numpy)==/- \1 /p'; } > reports/libraries.md
-	mv build/libraries/results.json reports/libraries.json
+LIBRARIES := opendp diffprivlib pydp numpy smartnoise tmlt opacus
+LIBRARY_SAMPLES ?= 100000
+
+audit: $(LIBRARIES:%=.venv-libraries/%/done)  ## audit public libraries, each in an environment of its own, write reports/libraries.md and .json
+	@# Exit code 1 is a finding, which is an answer: only a fault stops here. A library that does not install here is a row that says so.
+	rm -rf build/libraries
+	for library in $(LIBRARIES); do \
+	  test -x .venv-libraries/$$library/bin/dpverify || continue; \
+	  .venv-libraries/$$library/bin/dpverify report specs/libraries/$${library}_*.toml -o build/libraries/$$library \
+	    --samples $(LIBRARY_SAMPLES) --seed 0 --format json --format markdown || test $$? -eq 1 || exit 1; \
+	done
+	$(BIN)/python tools/libraries.py $(LIBRARIES)
 
 browser: .venv-browser/done  ## open a report, or PAGES="a.html b.html", in headless Chromium and list all that is wrong
 	.venv-browser/bin/python -m pytest -q -p no:cacheprovider tests/test_browser_check.py
@@ -182,10 +188,10 @@ clean:  ## remove environments, caches and builds
 	.venv-docs/bin/python $(PIP) -e '.[docs]'
 	@touch $@
 
-.venv-libraries/done: pyproject.toml
+.venv-libraries/%/done: pyproject.toml specs/libraries/requirements/%.txt
 	@test -n "$(PYTHON)" || { echo "dpverify needs python3 >= 3.11; found none. Install one or pass PYTHON=/path/to/python." >&2; exit 2; }
-	$(PYTHON) -m venv .venv-libraries
-	.venv-libraries/bin/python $(PIP) -e '.[libraries]'
+	rm -rf $(@D) && $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python $(PIP) -r specs/libraries/requirements/$*.txt && $(@D)/bin/python $(PIP) -e . || echo "not installed: $*" >&2
 	@touch $@
 
 .venv-bench/done: pyproject.toml

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 from scipy.special import betaincinv, expit, ndtri
 
+from dpverify.audits.derived import TakenApart, apart
 from dpverify.audits.logistic import fitted
 from dpverify.audits.outputs import Outputs, concatenate, kinds, size, words
 from dpverify.audits.partition import MAX_CELLS, Codes
@@ -251,11 +252,14 @@ class Intervals:
         )
 
 
+Learned = Intervals | Scored | Placed | TakenApart
+
+
 @dataclass(frozen=True, slots=True)
 class Reordered:
     """A partition with its cells in another order. order: the old cells, in the new one."""
 
-    partition: Intervals | Scored | Placed
+    partition: Learned
     order: tuple[int, ...]
 
     @property
@@ -280,7 +284,7 @@ class Reordered:
         return " or ".join(self.partition.describe(start, stop) for start, stop in zip(starts, stops, strict=True))
 
 
-def reordered(partition: Intervals | Scored | Placed, left: Array, right: Array) -> Reordered:
+def reordered(partition: Learned, left: Array, right: Array) -> Reordered:
     """The cells in the order of their own past counts, (K,) on x and (K,) on x', instead of the order that was learned."""
     return Reordered(partition, tuple(np.argsort(np.log((left + 0.5) / (right + 0.5)), kind="stable").tolist()))
 
@@ -296,18 +300,21 @@ def _interval(low: float, high: float) -> str:
     return f"output > {low:.10g}" if high == np.inf else f"{low:.10g} < output <= {high:.10g}"
 
 
-def learn(left: Outputs, right: Outputs, *, cells: int = MAX_CELLS, seed: int) -> Intervals | Scored | Placed | None:
+def learn(left: Outputs, right: Outputs, *, cells: int = MAX_CELLS, seed: int) -> Learned | None:
     """A partition into at most `cells` cells, ordered by the estimated log likelihood ratio of x to x'; None where all outputs look alike.
 
     left, right: past outputs on x and on x'. The seed decides which of them fit the score and which choose its cuts.
     Numbers that floats would not tell apart are known by their places among those that were seen.
     """
     past = concatenate([left, right])
+    how = apart(past)
+    if how is not None:
+        past = how.of(past)
     places = places_of(past)
-    if places is None:
-        return _learned(past, len(left), cells, seed)
-    learned = _learned(places.of(past), len(left), cells, seed)
-    return None if learned is None else Placed(learned, places, learned.expected)
+    learned: Learned | None = _learned(past if places is None else places.of(past), len(left), cells, seed)
+    if learned is not None and places is not None:
+        learned = Placed(learned, places, learned.expected)
+    return learned if learned is None or how is None else TakenApart(learned, how, learned.expected)
 
 
 def _learned(past: Outputs, count: int, cells: int, seed: int) -> Intervals | Scored | None:
@@ -401,8 +408,8 @@ def _cells(scores: Floats, cuts: Floats) -> Codes:
 
 
 def _numeric(name: str) -> list[int]:
-    """Which numbers of a shape have an order: hashes of texts have none."""
-    return [index for index, kind in enumerate(kinds(name)) if kind not in ("str", "bytes")]
+    """Which numbers of a shape have an order and are alike: hashes of texts have none, and lengths of texts are of another kind."""
+    return [index for index, kind in enumerate(kinds(name)) if kind not in ("str", "bytes", "length")]
 
 
 def _by_shape(outputs: Outputs, names: Sequence[str]) -> Iterator[tuple[int, Array, Floats]]:
@@ -528,7 +535,7 @@ def _terms(past: Outputs, names: tuple[str, ...], by: str) -> list[Term]:
         blank = Term(series, shape, index, none, none, none, none)
         parts = [blank.pick(columns, names[s]).ravel() for s, columns in shaped if blank.covers(s, names[s])]
         values = np.concatenate(parts) if parts else none
-        text = series == "at" and index not in _numeric(names[shape or 0])
+        text = series == "at" and kinds(names[shape or 0])[index] in ("str", "bytes")
         knots = none if text else _knots(values, count)
         singles = _singles(values) if many and series in ("all", "at") else none
         if len(singles):

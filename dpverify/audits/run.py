@@ -22,6 +22,7 @@ from scipy.special import ndtri
 
 from dpverify.audits import bounds
 from dpverify.audits.bets import Bets, mixture
+from dpverify.audits.bits import learn_bits, learn_places
 from dpverify.audits.conformance import (
     COARSEST,
     FINEST,
@@ -41,10 +42,10 @@ from dpverify.audits.engine import MAX_BLOCK, SEGMENTS, BlockResult, Engine, Job
 from dpverify.audits.floats import Reach, float_partitions, learn_float, log_evidence
 from dpverify.audits.forms import learn_forms, learn_zeros
 from dpverify.audits.journal import Journal
-from dpverify.audits.learn import Intervals, Scored, learn, reordered
+from dpverify.audits.learn import Learned, learn, reordered
 from dpverify.audits.outputs import Outputs, concatenate
 from dpverify.audits.partition import Counts, Partition
-from dpverify.audits.places import Moved, Placed
+from dpverify.audits.places import Moved
 from dpverify.audits.plan import CONTINUOUS, Pair, Plan
 from dpverify.audits.schedule import Decision, Schedule
 from dpverify.audits.trail import Look, marks
@@ -81,13 +82,15 @@ GENERATIONS: Final = len(LEARNING_ROUNDS) + 2
 class Settings:
     """How far an audit goes. alpha: its false-alarm budget; samples: pairs of runs in all; stop: at the first violation.
 
-    floats: whether it is looked for what only the representation of the outputs gives away.
+    floats: whether it is looked for what only the representation of the outputs gives away. independent: whether runs are, as the
+    fixed-sample bound supposes: the time of a call hangs on what ran before.
     """
 
     samples: int
     alpha: float
     stop: bool = True
     floats: bool = True
+    independent: bool = True
 
     @property
     def sequential(self) -> float:
@@ -321,8 +324,8 @@ class Run:
                 test.expected = learned.expected
             least = min(point.epsilon for point in self.plan.curve)
             seldom = [(FLOAT, learn_float(left, right))]
-            seldom += [(MODEL, learner(left, right, least)) for learner in (learn_digits, learn_forms)]
-            seldom += [(FLOAT, learn_zeros(left, right, least))]
+            seldom += [(MODEL, learner(left, right, least)) for learner in (learn_digits, learn_forms, learn_places)]
+            seldom += [(FLOAT, learner(left, right, least)) for learner in (learn_zeros, learn_bits)]
             levels = (MODEL, FLOAT) if self.settings.floats else (MODEL,)
             partitions = [(level, partition) for level, partition in seldom if partition is not None and level in levels]
             for level, partition in partitions:
@@ -370,7 +373,7 @@ class Run:
     def _reorder(self, index: int) -> None:
         """A generation with the cells of the partition that was learned before, in the order that their counts say."""
         for test in reversed(self.tests):
-            if test.pair == index and isinstance(test.partition, Intervals | Scored | Placed) and test.pairs_seen:
+            if test.pair == index and isinstance(test.partition, Learned) and test.pairs_seen:
                 partition = reordered(test.partition, *(test.counts.sum(axis=axis) for axis in (1, 0)))
                 self._add(MODEL, index, partition, self.learned_share).expected = partition.expected
                 return
@@ -647,7 +650,7 @@ class Run:
 
         0 too of a run that a violation has stopped: how many samples it took is not a number fixed beforehand.
         """
-        if not self.complete or self.event is None or not self.event.test.fresh.sum():
+        if not self.complete or self.event is None or not self.event.test.fresh.sum() or not self.settings.independent:
             return 0.0
         count = int(self.event.test.fresh.sum())
         hits, others = _hits(self.event.test.fresh, self.event)
