@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate
-from math import isclose, log, sqrt
+from math import isclose, log, log1p, sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -41,7 +41,7 @@ from dpverify.audits.engine import MAX_BLOCK, SEGMENTS, BlockResult, Engine, Job
 from dpverify.audits.floats import Reach, float_partitions, learn_float, log_evidence
 from dpverify.audits.forms import learn_forms, learn_zeros
 from dpverify.audits.journal import Journal
-from dpverify.audits.learn import Intervals, Scored, learn, reordered
+from dpverify.audits.learn import Intervals, Reordered, Scored, learn, reordered
 from dpverify.audits.outputs import Outputs, concatenate
 from dpverify.audits.partition import Counts, Partition
 from dpverify.audits.places import Moved, Placed
@@ -51,10 +51,11 @@ from dpverify.audits.trail import Look, marks
 from dpverify.runtime.finding import FLOAT, MODEL
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+Learned = Intervals | Scored | Placed | Reordered
 
 FIRST: Final = 256  # pairs of runs of each pair of inputs in the first round, and without a declaration,
 FIRST_ALONE: Final = 48  # where the first round is only there to learn from
-LEARNING_ROUNDS: Final = (1, 3, 5, 7)  # learned partitions begin here, and twice more when the pair is fixed
+LEARNING_ROUNDS: Final = (1, 2, 3, 4, 5, 6, 7)  # learned partitions begin here, and twice more when the pair is fixed
 KEPT: Final = 20_000  # outputs a side that are remembered for learning; without a declaration to lean on, more:
 KEPT_ALONE: Final = 200_000  # as far as the
 KEPT_NUMBERS: Final = 1 << 22  # numbers allow that the pairs which are left share
@@ -75,6 +76,8 @@ ROUNDABLE: Final = ("line", "product", "radial", "kernel")
 SAME_NOISE: Final = ("line", "integers", "radial", "product")
 ATOMS: Final = 3  # so many values, the most frequent at least so often again, are atoms if they are nearly all that repeats
 GENERATIONS: Final = len(LEARNING_ROUNDS) + 2
+MOVES_ON: Final = 0.5  # of the capital of a learned partition, to the one that is learned after it
+UNSURE: Final = 0.3  # of a learned partition's bets, on what its score did not expect
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,7 @@ class Settings:
 class Test:
     """One e-process. counts: since it began; fresh: since the event of the final bound was fixed; at: the run's samples when last seen.
 
+    share: of the risk of all bounds that are stated. log_capital: of what its wealth is a multiple: at first its share, and what moved on to it.
     trail: what it looked like on the way.
     expected: (2, K) imaginary counts of the cells on x and on x': what a learned score expects. They are no evidence.
     """
@@ -130,6 +134,7 @@ class Test:
     share: float
     counts: Counts
     fresh: Counts
+    log_capital: float
     log_wealth: float = 0.0
     expected: Array | float = 0.0
     at: int = 0
@@ -166,10 +171,14 @@ class _Conforming:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossing:
-    """The first test of a level to reach its threshold: what it looked like then, after how many seconds and decisions of the audit."""
+    """The first test of a level to reach its threshold: what it looked like then, after how many seconds and decisions of the audit.
+
+    log_capital: what its wealth was a multiple of.
+    """
 
     test: Test
     look: Look
+    log_capital: float
     seconds: float
     decisions: int
 
@@ -293,7 +302,7 @@ class Run:
 
     def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None) -> Test:
         empty = np.zeros((partition.size, partition.size), dtype=np.int64)
-        test = Test(level, pair, partition, bets or mixture(partition.size, self.plan.curve), share, empty, empty)
+        test = Test(level, pair, partition, bets or mixture(partition.size, self.plan.curve), share, empty, empty, log(share))
         self.tests.append(test)
         return test
 
@@ -317,8 +326,7 @@ class Run:
             left, right = (concatenate(side) for side in self.kept[index])
             learned = learn(left, right, seed=self.rounds)
             if learned is not None:
-                test = self._add(MODEL, index, learned, self.learned_share / len(self.alive))
-                test.expected = learned.expected
+                self._add_learned(index, learned, self.learned_share / len(self.alive))
             least = min(point.epsilon for point in self.plan.curve)
             seldom = [(FLOAT, learn_float(left, right))]
             seldom += [(MODEL, learner(left, right, least)) for learner in (learn_digits, learn_forms)]
@@ -327,6 +335,22 @@ class Run:
             partitions = [(level, partition) for level, partition in seldom if partition is not None and level in levels]
             for level, partition in partitions:
                 self._add(level, index, partition, self.float_share / 2 / GENERATIONS / len(self.alive) / len(partitions))
+
+    def _add_learned(self, index: int, learned: Learned, share: float) -> None:
+        """A test of a learned partition, with bets on what its score expects; half of what is left of its forerunners moves on to it."""
+        law = tuple(side / side.sum() for side in learned.expected)
+        bets = mixture(learned.size, self.plan.curve, alternatives=[(law[0], law[1])], generic_share=UNSURE)
+        forerunners = [test for test in self.tests if test.pair == index and isinstance(test.partition, Learned)]
+        test = self._add(MODEL, index, learned, share, bets)
+        test.expected = learned.expected
+        for older in forerunners:
+            self._move(older, test, MOVES_ON)
+
+    @staticmethod
+    def _move(giver: Test, taker: Test, part: float) -> None:
+        """A part of a test's capital moves on to one that has not begun; what both have together stays what it was."""
+        taker.log_capital = float(np.logaddexp(taker.log_capital, log(part) + giver.log_capital + giver.log_wealth))
+        giver.log_capital += log1p(-part)
 
     def _find_grid(self, kept: tuple[Outputs, Outputs]) -> None:
         """Read off the first block whether outputs are rounded, before anything of it is compared with the declared density.
@@ -372,7 +396,7 @@ class Run:
         for test in reversed(self.tests):
             if test.pair == index and isinstance(test.partition, Intervals | Scored | Placed) and test.pairs_seen:
                 partition = reordered(test.partition, *(test.counts.sum(axis=axis) for axis in (1, 0)))
-                self._add(MODEL, index, partition, self.learned_share).expected = partition.expected
+                self._add_learned(index, partition, self.learned_share)
                 return
 
     # -- rounds
@@ -542,9 +566,9 @@ class Run:
 
         test.trail += [look(segment) for segment in marked]
         self.looks += len(marked)
-        reached = np.flatnonzero(wealth + log(test.share) >= -log(self.settings.sequential))
+        reached = np.flatnonzero(wealth + test.log_capital >= -log(self.settings.sequential))
         if not quiet and reached.size and self._is_of_its_level(test, running[reached[0]]):
-            crossing = Crossing(test, look(int(reached[0])), time.perf_counter() - self.started, len(self.decisions))
+            crossing = Crossing(test, look(int(reached[0])), test.log_capital, time.perf_counter() - self.started, len(self.decisions))
             if test.level not in self.crossings or crossing.after < self.crossings[test.level].after:
                 self.crossings[test.level] = crossing
         test.counts, test.log_wealth, test.at = running[-1], float(wealth[-1]), self.done + size
@@ -659,7 +683,7 @@ class Run:
         for test in self.tests:
             if test.level == MODEL and test.pairs_seen:
                 law = tuple(test.counts.sum(axis=axis) / test.pairs_seen for axis in (1, 0))
-                threshold = -log(self.settings.sequential) - log(test.share)
+                threshold = -log(self.settings.sequential) - min(log(test.share), test.log_capital)
                 if self.plan.delta and self.plan.epsilon is not None:
                     base = min(self.plan.epsilon, self._declared_epsilon())
                     family = self._smaller_noise(test) or bounds.grown(law, test.pairs_seen)
