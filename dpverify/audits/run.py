@@ -75,7 +75,8 @@ POOLED: Final = 0.8  # of it, where the noise is the same on all inputs: for its
 ROUNDABLE: Final = ("line", "product", "radial", "kernel")
 SAME_NOISE: Final = ("line", "integers", "radial", "product")
 ATOMS: Final = 3  # so many values, the most frequent at least so often again, are atoms if they are nearly all that repeats
-GENERATIONS: Final = len(LEARNING_ROUNDS) + 2
+SHARES: Final = (0.3, 0.2, 0.15, 0.1, 0.05, 0.05, 0.05)  # of the generations, first to last; those after them have what is left
+LAST: Final = 0.03  # the share of each of these, three at most
 MOVES_ON: Final = 0.5  # of the capital of a learned partition, to the one that is learned after it
 UNSURE: Final = 0.3  # of a learned partition's bets, on what its score did not expect
 
@@ -245,14 +246,15 @@ class Run:
     event: Event | None = None
     final: bool = False
     complete: bool = False  # all that was planned has been sampled
-    learned_share: float = LEARNED_ALONE / GENERATIONS
+    learned_share: float = LEARNED_ALONE
+    generations: int = 0
     of_declaration: dict[int, Test] = field(default_factory=dict)
     float_share: float = FLOATING_ALONE
 
     def __post_init__(self) -> None:
         self.alive = list(range(len(self.plan.pairs)))
         if self.plan.declared is not None:
-            self.learned_share, self.float_share = LEARNED / GENERATIONS, FLOATING
+            self.learned_share, self.float_share = LEARNED, FLOATING
         for index, pair in enumerate(self.plan.pairs):
             self._declare(index, pair)
         self._pool()
@@ -322,11 +324,12 @@ class Run:
 
     def _learn(self) -> None:
         """A new generation of learned partitions for the pairs that are left, each with its part of the capital kept aside."""
+        generation = self._next_generation() / len(self.alive)
         for index in self.alive:
             left, right = (concatenate(side) for side in self.kept[index])
             learned = learn(left, right, seed=self.rounds)
             if learned is not None:
-                self._add_learned(index, learned, self.learned_share / len(self.alive))
+                self._add_learned(index, learned, self.learned_share * generation)
             least = min(point.epsilon for point in self.plan.curve)
             seldom = [(FLOAT, learn_float(left, right))]
             seldom += [(MODEL, learner(left, right, least)) for learner in (learn_digits, learn_forms)]
@@ -334,7 +337,12 @@ class Run:
             levels = (MODEL, FLOAT) if self.settings.floats else (MODEL,)
             partitions = [(level, partition) for level, partition in seldom if partition is not None and level in levels]
             for level, partition in partitions:
-                self._add(level, index, partition, self.float_share / 2 / GENERATIONS / len(self.alive) / len(partitions))
+                self._add(level, index, partition, self.float_share / 2 * generation / len(partitions))
+
+    def _next_generation(self) -> float:
+        """The share of another generation."""
+        self.generations += 1
+        return SHARES[self.generations - 1] if self.generations <= len(SHARES) else LAST
 
     def _add_learned(self, index: int, learned: Learned, share: float) -> None:
         """A test of a learned partition, with bets on what its score expects; half of what is left of its forerunners moves on to it."""
@@ -396,7 +404,7 @@ class Run:
         for test in reversed(self.tests):
             if test.pair == index and isinstance(test.partition, Intervals | Scored | Placed) and test.pairs_seen:
                 partition = reordered(test.partition, *(test.counts.sum(axis=axis) for axis in (1, 0)))
-                self._add_learned(index, partition, self.learned_share)
+                self._add_learned(index, partition, self.learned_share * self._next_generation())
                 return
 
     # -- rounds
@@ -521,8 +529,12 @@ class Run:
             self._find_grid(result.kept)
         seen = self.seen.get(stretch.pair, 0)
         marked = [] if quiet else marks(seen, size, stretch.job.segments)  # sums of quiet blocks have no order in them
-        for test, counts in zip(stretch.tests, result.counts, strict=True):
-            self._count(stretch, test, counts, size, marked, quiet=quiet)
+        running = [test.counts + np.cumsum(counts, axis=0) for test, counts in zip(stretch.tests, result.counts, strict=True)]
+        wealth = [np.asarray(test.bets.log_wealth(tables)) for test, tables in zip(stretch.tests, running, strict=True)]
+        if not quiet:
+            self._cross(stretch.tests, running, wealth, size)
+        for test, tables, own in zip(stretch.tests, running, wealth, strict=True):
+            self._count(test, tables, own, size, marked)
         for checked, statistics in zip(stretch.conforming, result.statistics, strict=True):
             if checked is None or statistics is None or checked.retired:
                 continue
@@ -556,24 +568,40 @@ class Run:
         if not self.settings.floats and self.level_of_nonconformance() == FLOAT:
             self.nonconforming, self.nonconforming_level, self.tied, checked.ties = "", MODEL, None, None
 
-    def _count(self, stretch: _Stretch, test: Test, counts: Counts, size: int, marked: list[int], *, quiet: bool) -> None:
-        """Add a block's counts to a test, look at its wealth, and leave what it is at the marks on its trail."""
-        running = test.counts + np.cumsum(counts, axis=0)
-        wealth = np.asarray(test.bets.log_wealth(running))
+    def _look(self, running: Counts, wealth: Array, size: int, segment: int) -> Look:
+        return Look(self.done + (segment + 1) * size // len(running), float(wealth[segment]), running[segment].copy())
 
-        def look(segment: int) -> Look:
-            return Look(self.done + (segment + 1) * size // len(running), float(wealth[segment]), running[segment].copy())
+    def _cross(self, tests: tuple[Test, ...], running: list[Counts], wealth: list[Array], size: int) -> None:
+        """Whether tests have reached the threshold in a block: those of the model all together, those of floating point each by itself."""
+        need = -log(self.settings.sequential)
+        own = {id(test) for test in tests}
+        reached: list[tuple[int, int, float]] = []  # the segment, the test, and what its wealth is a multiple of
+        model = [number for number, test in enumerate(tests) if test.level == MODEL]
+        if model:
+            rest = [test.log_capital + test.log_wealth for test in self.tests if test.level == MODEL and id(test) not in own]
+            capital = np.array([wealth[number] + tests[number].log_capital for number in model])
+            total = np.logaddexp(np.logaddexp.reduce(capital, axis=0), np.logaddexp.reduce([*rest, -np.inf]))
+            for segment in np.flatnonzero(total >= need)[:1].tolist():
+                most = model[int(np.argmax(capital[:, segment]))]
+                reached.append((segment, most, float(total[segment] - wealth[most][segment])))
+        for number, test in enumerate(tests):
+            if test.level != MODEL:
+                above = np.flatnonzero(wealth[number] + test.log_capital >= need)[:1].tolist()
+                reached += [(segment, number, test.log_capital) for segment in above]
+        for segment, number, log_capital in reached:
+            test, look = tests[number], self._look(running[number], wealth[number], size, segment)
+            if self._is_of_its_level(test, running[number][segment]):
+                crossing = Crossing(test, look, log_capital, time.perf_counter() - self.started, len(self.decisions))
+                if test.level not in self.crossings or crossing.after < self.crossings[test.level].after:
+                    self.crossings[test.level] = crossing
 
-        test.trail += [look(segment) for segment in marked]
+    def _count(self, test: Test, running: Counts, wealth: Array, size: int, marked: list[int]) -> None:
+        """Add a block's counts to a test, and leave what it is at the marks on its trail."""
+        test.trail += [self._look(running, wealth, size, segment) for segment in marked]
         self.looks += len(marked)
-        reached = np.flatnonzero(wealth + test.log_capital >= -log(self.settings.sequential))
-        if not quiet and reached.size and self._is_of_its_level(test, running[reached[0]]):
-            crossing = Crossing(test, look(int(reached[0])), test.log_capital, time.perf_counter() - self.started, len(self.decisions))
-            if test.level not in self.crossings or crossing.after < self.crossings[test.level].after:
-                self.crossings[test.level] = crossing
-        test.counts, test.log_wealth, test.at = running[-1], float(wealth[-1]), self.done + size
         if self.event is not None and test is self.event.test:
-            test.fresh = test.fresh + counts.sum(axis=0)
+            test.fresh = test.fresh + running[-1] - test.counts
+        test.counts, test.log_wealth, test.at = running[-1], float(wealth[-1]), self.done + size
 
     def _is_of_its_level(self, test: Test, counts: Counts) -> bool:
         """Whether a violation is one of its test's level: a fault of the model is seen by floating-point testers too."""
