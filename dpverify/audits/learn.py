@@ -287,6 +287,8 @@ def reordered(partition: Intervals | Scored | Placed, left: Array, right: Array)
 
 FEW: Final = 24  # edges that are faster to compare with one by one than to search
 SHOWN: Final = 5
+STEEPEST: Final = 3.0  # multiple of a score's logits, which priors draw to 0
+PRIOR_SLOPE: Final = 20.0  # outputs
 TRUST: Final = 2.0  # imaginary counts of each past output: what a smooth score says is worth more than the counts it was learned from
 
 
@@ -329,11 +331,17 @@ def _learned(past: Outputs, count: int, cells: int, seed: int) -> Intervals | Sc
 
 def _imagined(scores: Floats, cuts: Floats, split: int, label: Floats) -> Floats:
     """The counts of cells that a score expects, times the slope that fits the outputs after `split` best: TRUST for each past output."""
-    held = scores[split:] - scores[split:].mean()
-    slope = float(held @ (label[split:] - label[split:].mean())) / max(float(held @ held) / 4, 1e-9)
-    chance, cell = expit(min(max(slope, 0.0), 1.0) * scores), _cells(scores, cuts)
+    chance, cell = expit(_slope(scores[split:], label[split:]) * scores), _cells(scores, cuts)
     law = np.array([np.bincount(cell, side, len(cuts) + 1) / side.sum() for side in (chance, 1 - chance)], np.float64)
     return TRUST * len(scores) / 2 * law
+
+
+def _slope(scores: Floats, label: Floats) -> float:
+    """By how much logits are to be multiplied to tell outputs that they were not fitted on best, drawn to 1 as by PRIOR_SLOPE outputs."""
+    slopes = np.linspace(0.0, STEEPEST, 31)
+    losses = [float(_losses(slope * scores, label).sum()) for slope in slopes.tolist()]
+    bend = PRIOR_SLOPE / 8 * float(np.mean(scores**2))
+    return float(slopes[np.argmin(losses + bend * (slopes - 1) ** 2)])
 
 
 def _expected(hits: Any, n: Any, misses: Any, m: Any, planned: float, confidence: float, past: float) -> Floats:
