@@ -286,6 +286,7 @@ def reordered(partition: Intervals | Scored | Placed, left: Array, right: Array)
 
 
 FEW: Final = 24  # edges that are faster to compare with one by one than to search
+FEW_ROWS: Final = 4000  # outputs, of which one ramp for each number may say more than many
 SHOWN: Final = 5
 STEEPEST: Final = 3.0  # multiple of a score's logits, which priors draw to 0
 PRIOR_SLOPE: Final = 20.0  # outputs
@@ -452,13 +453,20 @@ def _fit(past: Outputs, label: Floats, names: tuple[str, ...], split: int) -> Sc
     atomic = _repeated(fitted, held, names) > ATOMIC  # then the regression is only there to draw rare values to
     wider = max(len(kinds(name)) for name in names) > 1
     most = ROWS_ATOMIC if atomic else len(past)
-    candidates = [_terms(fitted, names, by) for by in (("all", "each", "both") if wider else ("all",))]
+    candidates = [_terms(fitted, names, by) for by in _manners(len(fitted), wider=wider)]
     plain = [_regression(past, label, names, split, odds, terms, most) for terms in candidates]
-    score = _simplest(plain, held, label[split:], odds)
+    score = _simplest(plain, held, label[split:], odds, errors=0.0)
     if atomic:
         return _simplest(_with_atoms(score, fitted, label[:split]), held, label[split:], odds, errors=0.0)
     score = _simpler(score, held, label[split:], odds)
     return _simplest([score, *_with_atoms(score, fitted, label[:split])], held, label[split:], odds)
+
+
+def _manners(rows: int, *, wider: bool) -> tuple[str, ...]:
+    """Which terms a regression on so many outputs is tried with."""
+    if not wider:
+        return ("all",)
+    return ("all", "each", "both", "line") if rows <= FEW_ROWS else ("all", "each", "both")
 
 
 def _repeated(fitted: Outputs, held: Outputs, names: tuple[str, ...]) -> float:
@@ -526,7 +534,7 @@ def _losses(logits: Floats, label: Floats) -> Floats:
 
 
 def _terms(past: Outputs, names: tuple[str, ...], by: str) -> list[Term]:
-    """What the regression may use: sums over "all" numbers, or "each" number by itself, or "both" and every step besides."""
+    """What the regression may use: sums over "all" numbers, "each" number by itself, or by one ramp ("line"), or "both" and steps."""
     shaped = [(shape, columns) for shape, _, columns in _by_shape(past[:50_000], names)]
     if not shaped:
         return []
@@ -545,17 +553,17 @@ def _terms(past: Outputs, names: tuple[str, ...], by: str) -> list[Term]:
 
     longest = max(len(kinds(name)) for name in names)
     many = longest > 1
-    terms = [term("all", None, 0, 17 if many else 25)] if by != "each" else []
+    terms = [term("all", None, 0, 17 if many else 25)] if by in ("all", "both") else []
     if len(names) > 1:
         terms += [term("size", None, 0, 9), *(replace(pooled, graded=True) for pooled in terms)]
-    if many and by != "each":
+    if many and by in ("all", "both"):
         terms += [term(series, None, 0, 7) for series in ("least", "most")]
         terms += [term("steps", None, 0, 7)] if longest <= 64 else []
     if len(names) > 1 or by != "all":
         for shape, columns in shaped:
             own = len(columns)
             if own <= 256 and columns.shape[1] >= 30:
-                count = 9 if own < 5 else 5 if own <= 20 else 2
+                count = 2 if by == "line" else 9 if own < 5 else 5 if own <= 20 else 2
                 terms += [term("at", shape, index, count) for index in range(own)]
                 if by == "both" and 2 <= own <= 20 and len(_numeric(names[shape])) == own:
                     terms += [term("step", shape, index, count) for index in range(1, own)]
