@@ -46,6 +46,7 @@ from dpverify.audits.outputs import Outputs, concatenate
 from dpverify.audits.partition import Counts, Partition
 from dpverify.audits.places import Moved, Placed
 from dpverify.audits.plan import CONTINUOUS, Pair, Plan
+from dpverify.audits.rare import Rare, learn_rare
 from dpverify.audits.schedule import Decision, Schedule
 from dpverify.audits.trail import Look, marks
 from dpverify.runtime.finding import FLOAT, MODEL
@@ -68,8 +69,8 @@ POWER: Final = 0.99  # asked of "nine times in ten": another run learns other ce
 SCALES: Final = (0.9, 0.8, 0.5)  # the declared noise made smaller by so much is what the bets are designed for
 
 # Shares of the capital. A generation of learned partitions has a quarter of its kind's, kept aside until it begins.
-DECLARED, LEARNED, FLOATING, CONFORMING = 0.55, 0.15, 0.1, 0.2
-LEARNED_ALONE, FLOATING_ALONE = 0.85, 0.15
+DECLARED, LEARNED, RARE, FLOATING, CONFORMING = 0.5, 0.15, 0.05, 0.1, 0.2
+LEARNED_ALONE, RARE_ALONE, FLOATING_ALONE = 0.8, 0.1, 0.1
 TIES: Final = 0.2  # of the share of conformance
 POOLED: Final = 0.8  # of it, where the noise is the same on all inputs: for its outputs on all of them together
 ROUNDABLE: Final = ("line", "product", "radial", "kernel")
@@ -247,6 +248,7 @@ class Run:
     final: bool = False
     complete: bool = False  # all that was planned has been sampled
     learned_share: float = LEARNED_ALONE
+    rare_share: float = RARE_ALONE
     generations: int = 0
     of_declaration: dict[int, Test] = field(default_factory=dict)
     float_share: float = FLOATING_ALONE
@@ -254,7 +256,7 @@ class Run:
     def __post_init__(self) -> None:
         self.alive = list(range(len(self.plan.pairs)))
         if self.plan.declared is not None:
-            self.learned_share, self.float_share = LEARNED, FLOATING
+            self.learned_share, self.rare_share, self.float_share = LEARNED, RARE, FLOATING
         for index, pair in enumerate(self.plan.pairs):
             self._declare(index, pair)
         self._pool()
@@ -330,6 +332,7 @@ class Run:
             learned = learn(left, right, seed=self.rounds)
             if learned is not None:
                 self._add_learned(index, learned, self.learned_share * generation)
+            self._add_rare(index, left, right, self.rare_share * generation)
             least = min(point.epsilon for point in self.plan.curve)
             seldom = [(FLOAT, learn_float(left, right))]
             seldom += [(MODEL, learner(left, right, least)) for learner in (learn_digits, learn_forms)]
@@ -338,6 +341,17 @@ class Run:
             partitions = [(level, partition) for level, partition in seldom if partition is not None and level in levels]
             for level, partition in partitions:
                 self._add(level, index, partition, self.float_share / 2 * generation / len(partitions))
+
+    def _add_rare(self, index: int, left: Outputs, right: Outputs, share: float) -> None:
+        """A test of rare events; all that is left of its forerunners moves on to it, for it has their events too, if they said anything."""
+        pair, point = self.pair(index), min(self.plan.curve, key=lambda point: (point.delta, point.epsilon))
+        learned = learn_rare(left, right, point, (pair.left, pair.right))
+        forerunners = [test for test in self.tests if test.pair == index and isinstance(test.partition, Rare)]
+        if learned is None or any(test.partition.rules == learned.rules for test in forerunners if isinstance(test.partition, Rare)):
+            return
+        test = self._add(MODEL, index, learned, share, mixture(3, self.plan.curve, alternatives=[learned.law], generic_share=UNSURE))
+        for older in forerunners:
+            self._move(older, test, MOVES_ON)
 
     def _next_generation(self) -> float:
         """The share of another generation."""
@@ -495,9 +509,10 @@ class Run:
         return max(int(np.clip(KEPT_NUMBERS // (width * len(self.alive)), KEPT, most)) - sum(map(len, mine)), 0)
 
     def _promising(self, tests: list[Test]) -> list[Test]:
-        """The test of the fixed event, the declared loss, the newest learned partitions, and all that have won much already."""
-        model = [test for test in tests if test.level == MODEL]
-        first = {id(self.event.test)} if self.event else {id(test) for test in (model[:1] + model[-2:])}
+        """The test of the fixed event, or the declared loss and the newest partitions; the newest rare events; all that have won much."""
+        model = [test for test in tests if test.level == MODEL and not isinstance(test.partition, Rare)]
+        rare = [test for test in tests if isinstance(test.partition, Rare)]
+        first = {id(test) for test in ([self.event.test] if self.event else model[:1] + model[-2:]) + rare[-1:]}
         return [test for test in tests if id(test) in first or (test.log_wealth > 2.5 and test.level not in self.crossings)]
 
     def _blocks(
@@ -651,10 +666,13 @@ class Run:
     def _merit(self, index: int) -> float:
         """The bound that a pair may be expected to give in the end: what pairs are compared by, no statement.
 
-        By its newest partition alone: of several, one is always lucky.
+        By its newest partition alone, for of several one is always lucky, and by rare events that have shown something.
         """
         tests = [test for test in self.tests if test.pair == index and test.level == MODEL and test.pairs_seen]
-        return self._prospect(tests[-1], self.settings.samples, self._quantile, DOUBT_OF_PAIRS)[0] if tests else 0.0
+        newest = [test for test in tests if not isinstance(test.partition, Rare)][-1:]
+        newest += [test for test in tests if isinstance(test.partition, Rare) and test.log_wealth > EVIDENCE][-1:]
+        prospects = (self._prospect(test, self.settings.samples, self._quantile, DOUBT_OF_PAIRS)[0] for test in newest)
+        return max(prospects, default=0.0)
 
     @property
     def _quantile(self) -> float:
