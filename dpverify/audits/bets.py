@@ -5,10 +5,11 @@ of the claim, the claim says
 
     P(i >= k) - e^epsilon P(j >= k) - delta <= 0    and the reverse    P(j < k) - e^epsilon P(i < k) - delta <= 0.
 
-Each is an *atom*, divided by e^epsilon + delta. A *bet* holds stakes u >= 0 on all atoms, with a sum below 1 for each order, and multiplies
-its wealth by G(i) H(j): G is 1 plus what the stakes give for i, H is 1 plus what they give for j. Under the claim the means of G and H
-sum to at most 2, so that their product is at most 1. So both orders are bet on at once, each with all of the wealth, and nothing but how
-often each cell was seen on each side is needed. A fixed mixture of such bets is the e-process: by Ville's inequality its wealth ever reaches
+Each is an *atom*, divided by e^epsilon + delta. A *bet* holds stakes u >= 0 on all atoms and a *shift* t of any sign, and multiplies its
+wealth by G(i) H(j): G is 1 - t plus what the stakes give for i, H is 1 + t plus what they give for j, none of them ever negative. Under the
+claim the means of G and H sum to at most 2, so that their product is at most 1. So both orders are bet on at once, each with all of the
+wealth, and nothing but how often each cell was seen on each side is needed. The best shift is where the means of G and H are equal, so
+that an event that is frequent costs no more than one that is rare. A fixed mixture of such bets is the e-process: by Ville's inequality its wealth ever reaches
 1/alpha with probability at most alpha. Source: theory#betting-on-pairs; Turner, Ly & Grunwald 2024 for the product; Kelly 1956 and Cover
 1984 for the stakes.
 """
@@ -28,11 +29,13 @@ from dpverify.errors import AuditError
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Law = tuple[Floats, Floats]  # the probabilities of the K cells under x and under x'
 
-RESERVE: Final = 1e-3  # what no bet ever stakes: one round costs at most this factor
+RESERVE: Final = 1e-3  # what no bet ever stakes: one output costs at most this factor
 GENERIC_SHARE: Final = 0.12  # of a mixture designed for alternatives, against what the design did not foresee
 MAX_POINTS: Final = 16  # of a curve; the size of everything here grows with it
 GENERIC_BETS: Final = 2000  # about how many bets the generic grid may hold
 FINE: Final = 24  # stakes at which an event is looked at by itself
+SHIFTS: Final = (0.0, 0.1, 0.25)  # of generic bets, times their stakes
+FARTHEST_SHIFT: Final = 0.9
 ROUNDING: Final = 2.0**-44  # at least the relative error of two products of 16 terms each and a logarithm, 2^-53 each, many times over
 SUMMING: Final = 1e-11  # likewise of the sum over the mixture
 
@@ -126,36 +129,47 @@ def mixture(
     left, right = (np.concatenate(side) for side in zip(*rows, strict=True))
     share = generic_share if laws else 1.0
     prior = np.concatenate([np.full(len(laws), (1 - share) / max(len(laws), 1)), np.full(len(generic), share / len(generic))])
-    return Bets(size, points, np.log(prior), _rounded_down(left), _rounded_down(right))
+    return Bets(size, points, np.log(prior), _logs(left), _logs(right))
 
 
-def _rounded_down(log_factors: Floats) -> Floats:
-    """Log factors, lowered by more than what sums of them are wrong by."""
-    return np.asarray(log_factors - ROUNDING * np.abs(log_factors).max(axis=1, keepdims=True))
+def _logs(factors: Floats) -> Floats:
+    """Log factors, lowered by more than what they, and sums of them, are wrong by."""
+    logs = np.log((1 - RESERVE) * factors + RESERVE - (2 * MAX_CELLS * MAX_POINTS + 16) * 2.0**-52)
+    return np.asarray(logs - ROUNDING * np.abs(logs).max(axis=1, keepdims=True))
 
 
 def _of_stakes(stakes: Floats, atoms: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """The log factors of bets with stakes (B, atoms), rounded down."""
-    error = (len(atoms[0]) + 16) * 2.0**-52  # of a sum of so many products that are at most 1 together, and of the atoms in it
-    return np.log(1 + stakes @ atoms[0] - error), np.log(1 + stakes @ atoms[1] - error)
+    """The factors of bets (B, atoms + 1), stakes first and then the shift, that are never negative."""
+    shift = stakes[:, -1:]
+    left, right = 1 - shift + stakes[:, :-1] @ atoms[0], 1 + shift + stakes[:, :-1] @ atoms[1]
+    least = np.minimum(left.min(axis=1), right.min(axis=1))[:, None]
+    part = 1 / (1 + (-least).clip(0))  # of the bet, where it would lose more than there is
+    return np.asarray(1 + part * (left - 1)).clip(0), np.asarray(1 + part * (right - 1)).clip(0)
 
 
 def _of_cells(p: Floats, q: Floats, epsilon: float) -> tuple[Floats, Floats]:
     """The bet that grows fastest under (p, q) against a claim of epsilon alone, which bounds each cell by itself.
 
-    An output in cell i is one on x with probability p/(p + q), and under the claim with at most e^epsilon/(1 + e^epsilon): the factors are
-    the ratios of these. They are 1 + a and 1 - e^epsilon a on x and x', or the reverse, with 0 <= a <= e^-epsilon.
+    With odds = e^epsilon the factors of a cell are 1 - t + a and 1 + t - odds a, or the reverse, or both without a; the best a >= 0 makes
+    them proportional to p/(p + q) and q/(p + q). What is gained in all is concave in t.
     """
-    most = 1 / (1 + np.exp(-epsilon))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where(p + q > 0, p / (p + q), 0.5)
-    forward, reverse = np.maximum(share, most), np.minimum(share, 1 - most)
-    gain = np.where(share > most, (forward - most) / most, 0.0)  # a: so that both factors are of one number, whatever it was rounded to
-    against = np.where(share < 1 - most, (1 - most - reverse) / most, 0.0)
-    odds, kept, error = np.exp(epsilon), 1 - RESERVE, 18 * 2.0**-52
-    left = 1 + kept * (gain - odds * against) - error
-    right = 1 + kept * (against - odds * gain) - error
-    return np.log(left)[None], np.log(right)[None]
+    odds, total = np.exp(epsilon), np.where(p + q > 0, p + q, 1.0)
+
+    def factors(shift: float) -> tuple[Floats, Floats]:
+        gain = ((p * (1 + shift) - odds * q * (1 - shift)) / (odds * total)).clip(0, (1 + shift) / odds)
+        against = ((q * (1 - shift) - odds * p * (1 + shift)) / (odds * total)).clip(0, (1 - shift) / odds)
+        return (1 - shift + gain - odds * against).clip(0), (1 + shift - odds * gain + against).clip(0)
+
+    def gained(shift: float) -> float:
+        left, right = factors(shift)
+        return float(p @ np.log(left + RESERVE) + q @ np.log(right + RESERVE))
+
+    low, high = -FARTHEST_SHIFT, FARTHEST_SHIFT
+    for _ in range(16):  # thirds: any shift is valid
+        one, two = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (one, high) if gained(one) < gained(two) else (low, two)
+    left, right = factors((low + high) / 2)
+    return left[None], right[None]
 
 
 def _atoms(size: int, curve: Sequence[CurvePoint]) -> tuple[Floats, Floats]:
@@ -171,44 +185,52 @@ def _atoms(size: int, curve: Sequence[CurvePoint]) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=64)  # the same at every epsilon, and climbing along epsilon asks for it often
 def _generic(size: int, points: int) -> Floats:
-    """Stakes for cells of which only the order is known: at every cut one order, the other, both, and both at mirrored cuts."""
+    """Stakes, then a shift, for cells of which only the order is known: at every cut one order, the other, both, and both at mirrored cuts."""
     cuts = np.arange(size - 1)
     one, other = np.eye(2 * (size - 1))[cuts], np.eye(2 * (size - 1))[size - 1 + cuts]
     mirrored = (one + other[::-1])[2 * cuts != size - 2]  # the middle cut is its own mirror
-    shapes = np.concatenate([one, other, one + other, mirrored])
+    shapes = np.concatenate([one] * len(SHIFTS) + [other] * len(SHIFTS) + [one + other, mirrored])
+    shifts = np.repeat(SHIFTS + tuple(-shift for shift in SHIFTS), size - 1)
+    shifts = np.append(shifts, np.zeros(len(shapes) - len(shifts)))
     steps = int(np.clip(GENERIC_BETS // (len(shapes) * points), 3, 8))
-    sums = (1 - RESERVE) * np.geomspace(1, 0.03 if steps < 6 else 0.01, steps)
-    return np.concatenate([np.kron(np.eye(points)[[point]], total * shapes) for point in range(points) for total in sums])
+    sums = np.geomspace(1, 0.03 if steps < 6 else 0.01, steps)
+    stakes = [np.kron(np.eye(points)[[point]], total * shapes) for point in range(points) for total in sums]
+    return np.column_stack([np.concatenate(stakes), np.tile(np.concatenate([total * shifts for total in sums]), points)])
 
 
 def _fastest(atoms: tuple[Floats, Floats], p: Floats, q: Floats) -> Floats:
-    """The stakes under which wealth grows fastest when the cells' laws are p and q: the greatest mean of log G + log H.
+    """The stakes and the shift under which wealth grows fastest when the cells' laws are p and q: the greatest mean of log G + log H.
 
-    A concave problem on two simplices, one for each order, by Newton steps along the barrier's central path. Any feasible answer is a valid
-    bet: a poor one costs power only.
+    A concave problem, by Newton steps along the barrier's central path. Any feasible answer is a valid bet: a poor one costs power only.
     """
-    left, right = atoms
-    many, size = left.shape
-    orders = np.kron(np.ones(many // (2 * size - 2)), np.kron(np.eye(2), np.ones(size - 1)))  # (2, atoms): which order each is of
-    u = np.full(many, 1.0 / many)
+    ones = np.ones((1, atoms[0].shape[1]))
+    left, right = np.concatenate([atoms[0], -ones]), np.concatenate([atoms[1], ones])
+    many = len(left) - 1
+    u = np.append(np.full(many, 0.5 / many), 0.0)
     for barrier in np.geomspace(1e-2, 1e-8 / many, 7):
+        weights = (p + barrier, q + barrier)  # no factor is negative, also of cells that are never seen
 
-        def height(v: Floats, weight: float = barrier) -> float:
-            grown = p @ np.log1p(v @ left) + q @ np.log1p(v @ right)
-            return float(grown + weight * (np.log(v).sum() + np.log(1 - orders @ v).sum()))
+        def height(v: Floats, weights: tuple[Floats, Floats] = weights, barrier: float = barrier) -> float:
+            one, two = 1 + v @ left, 1 + v @ right
+            if min(one.min(), two.min(), v[:-1].min()) <= 0:
+                return -np.inf
+            return float(weights[0] @ np.log(one) + weights[1] @ np.log(two) + barrier * np.log(v[:-1]).sum())
 
         for _ in range(30):
-            one, two, cash = 1 + u @ left, 1 + u @ right, 1 - orders @ u
-            slope = left @ (p / one) + right @ (q / two) + barrier / u - orders.T @ (barrier / cash)
-            scaled = np.concatenate([left * (np.sqrt(p) / one), right * (np.sqrt(q) / two)], axis=1)
-            bend = scaled @ scaled.T + np.diag(barrier / u**2) + (orders.T * (barrier / cash**2)) @ orders
+            one, two = 1 + u @ left, 1 + u @ right
+            slope = left @ (weights[0] / one) + right @ (weights[1] / two)
+            slope[:-1] += barrier / u[:-1]
+            scaled = np.concatenate([left * (np.sqrt(weights[0]) / one), right * (np.sqrt(weights[1]) / two)], axis=1)
+            bend = scaled @ scaled.T
+            bend[np.diag_indices(many)] += barrier / u[:-1] ** 2
             step = np.linalg.solve(bend, slope)
-            gain = float(slope @ step)
-            reach = max(float((-step / u).max()), float((orders @ step / cash).max()), 1e-9)
-            length = min(1.0, 0.95 / reach)
-            while length > 1e-6 and height(u + length * step) < height(u) + 1e-3 * length * gain:
+            gain, length = float(slope @ step), 1.0
+            now = height(u)
+            while length > 1e-6 and not height(u + length * step) >= now + 1e-3 * length * gain:
                 length /= 2
-            u = u + length * step
-            if gain < 0.1 * barrier or length <= 1e-6:
+            if length <= 1e-6:
                 break
-    return np.asarray(u * ((1 - RESERVE) / max(1.0, float((orders @ u).max()))))
+            u = u + length * step
+            if gain < 0.1 * barrier:
+                break
+    return u

@@ -20,7 +20,7 @@ from scipy.special import betaincinv, expit, ndtri
 
 from dpverify.audits.logistic import fitted
 from dpverify.audits.outputs import Outputs, concatenate, kinds, size, words
-from dpverify.audits.partition import MAX_CELLS, Codes
+from dpverify.audits.partition import MAX_CELLS, Codes, Partition
 from dpverify.audits.places import Placed, places_of
 
 Array = np.ndarray[Any, Any]
@@ -283,6 +283,54 @@ class Reordered:
 def reordered(partition: Intervals | Scored | Placed, left: Array, right: Array) -> Reordered:
     """The cells in the order of their own past counts, (K,) on x and (K,) on x', instead of the order that was learned."""
     return Reordered(partition, tuple(np.argsort(np.log((left + 0.5) / (right + 0.5)), kind="stable").tolist()))
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A partition with cells put together. table: the new cell of each old one, which never falls."""
+
+    partition: Partition
+    table: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """The number of cells."""
+        return self.table[-1] + 1
+
+    def codes(self, outputs: Outputs) -> Codes:
+        """The cell of each output."""
+        return np.array(self.table, np.uint8)[self.partition.codes(outputs)]
+
+    def describe(self, low: int, high: int) -> str:
+        """The event {low <= cell < high}, as one of the old cells."""
+        inside = [cell for cell, new in enumerate(self.table) if low <= new < high]
+        return self.partition.describe(inside[0], inside[-1] + 1)
+
+
+def merged(partition: Partition, table: tuple[int, ...]) -> Partition:
+    """The partition with cells put together: by the fewest comparisons where it is one by intervals or by cuts on a score."""
+    if isinstance(partition, Reordered) and isinstance(partition.partition, Intervals):
+        places = np.argsort(partition.order)
+        return _of_intervals(partition.partition, np.array(table, np.uint8)[places], table[-1] + 1)
+    if isinstance(partition, Intervals):
+        return _of_intervals(partition, np.array(table, np.uint8), table[-1] + 1)
+    if isinstance(partition, Scored):
+        cuts = partition.cuts[np.diff(table) > 0]
+        expected = np.array([np.bincount(table, side, table[-1] + 1) for side in partition.expected])
+        return replace(partition, cuts=cuts, expected=expected)
+    return Merged(partition, table)
+
+
+def _of_intervals(partition: Intervals, table: Codes, size: int) -> Intervals:
+    """Intervals with a new cell for each old one, without the edges between equal cells."""
+    cells = table[partition.cells]
+    changes = np.flatnonzero(cells[1:] != cells[:-1])
+    edges, kept = partition.edges[changes], cells[np.append(changes, len(cells) - 1)]
+    single_cells = table[partition.single_cells]
+    apart = single_cells != kept[np.searchsorted(edges, partition.singles)] if len(partition.singles) else np.zeros(0, bool)
+    expected = np.array([np.bincount(table, side, size) for side in partition.expected])
+    other = int(table[partition.other])
+    return Intervals(size, edges, kept, partition.singles[apart], single_cells[apart], other, expected)
 
 
 FEW: Final = 24  # edges that are faster to compare with one by one than to search

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate
-from math import isclose, log, log1p, sqrt
+from math import inf, isclose, log, log1p, sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -41,7 +41,7 @@ from dpverify.audits.engine import MAX_BLOCK, SEGMENTS, BlockResult, Engine, Job
 from dpverify.audits.floats import Reach, float_partitions, learn_float, log_evidence
 from dpverify.audits.forms import learn_forms, learn_zeros
 from dpverify.audits.journal import Journal
-from dpverify.audits.learn import Intervals, Reordered, Scored, learn, reordered
+from dpverify.audits.learn import Intervals, Reordered, Scored, learn, merged, reordered
 from dpverify.audits.outputs import Outputs, concatenate
 from dpverify.audits.partition import Counts, Partition
 from dpverify.audits.places import Moved, Placed
@@ -68,6 +68,8 @@ EVIDENCE: Final = 3.0  # nats, about 20 to 1, that say of which level a violatio
 POWER: Final = 0.99  # asked of "nine times in ten": another run learns other cells, and log wealth is not quite normal
 SCALES: Final = (0.9, 0.8, 0.5)  # the declared noise made smaller by so much is what the bets are designed for
 
+LONG: Final = 3_000_000  # pairs of runs on the event that is fixed: of so many, counting is what takes time
+
 # Shares of the capital. A generation of learned partitions has a quarter of its kind's, kept aside until it begins.
 DECLARED, LEARNED, RARE, FLOATING, CONFORMING = 0.5, 0.15, 0.05, 0.1, 0.2
 LEARNED_ALONE, RARE_ALONE, FLOATING_ALONE = 0.8, 0.1, 0.1
@@ -76,8 +78,8 @@ POOLED: Final = 0.8  # of it, where the noise is the same on all inputs: for its
 ROUNDABLE: Final = ("line", "product", "radial", "kernel")
 SAME_NOISE: Final = ("line", "integers", "radial", "product")
 ATOMS: Final = 3  # so many values, the most frequent at least so often again, are atoms if they are nearly all that repeats
-SHARES: Final = (0.3, 0.2, 0.15, 0.1, 0.05, 0.05, 0.05)  # of the generations, first to last; those after them have what is left
-LAST: Final = 0.03  # the share of each of these, three at most
+SHARES: Final = (0.25, 0.2, 0.15, 0.1, 0.06, 0.06, 0.06)  # of the generations, first to last; those after them have what is left
+LAST: Final = 0.03  # the share of each of these, three at most, and of the long stretch on the event that is fixed
 MOVES_ON: Final = 0.5  # of the capital of a learned partition, to the one that is learned after it
 UNSURE: Final = 0.3  # of a learned partition's bets, on what its score did not expect
 
@@ -125,6 +127,7 @@ class Test:
     """One e-process. counts: since it began; fresh: since the event of the final bound was fixed; at: the run's samples when last seen.
 
     share: of the risk of all bounds that are stated. log_capital: of what its wealth is a multiple: at first its share, and what moved on to it.
+    log_par: the same, had no test won or lost anything: what is counted on where it is said what a run would have found.
     trail: what it looked like on the way.
     expected: (2, K) imaginary counts of the cells on x and on x': what a learned score expects. They are no evidence.
     """
@@ -137,6 +140,7 @@ class Test:
     counts: Counts
     fresh: Counts
     log_capital: float
+    log_par: float
     log_wealth: float = 0.0
     expected: Array | float = 0.0
     at: int = 0
@@ -306,7 +310,7 @@ class Run:
 
     def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None) -> Test:
         empty = np.zeros((partition.size, partition.size), dtype=np.int64)
-        test = Test(level, pair, partition, bets or mixture(partition.size, self.plan.curve), share, empty, empty, log(share))
+        test = Test(level, pair, partition, bets or mixture(partition.size, self.plan.curve), share, empty, empty, log(share), log(share))
         self.tests.append(test)
         return test
 
@@ -370,9 +374,40 @@ class Run:
 
     @staticmethod
     def _move(giver: Test, taker: Test, part: float) -> None:
-        """A part of a test's capital moves on to one that has not begun; what both have together stays what it was."""
-        taker.log_capital = float(np.logaddexp(taker.log_capital, log(part) + giver.log_capital + giver.log_wealth))
-        giver.log_capital += log1p(-part)
+        """A part of a test's capital moves on to another; what both have together stays what it was."""
+        moved = log(part) + giver.log_capital + giver.log_wealth - taker.log_wealth
+        taker.log_capital = float(np.logaddexp(taker.log_capital, moved))
+        taker.log_par = float(np.logaddexp(taker.log_par, log(part) + giver.log_par))
+        left = log1p(-part) if part < 1 else -inf
+        giver.log_capital, giver.log_par = giver.log_capital + left, giver.log_par + left
+
+    def _fix_event(self, planned: int) -> None:
+        """Fix the event of the final bound, and of a long stretch bet on it and its mirror alone; what no longer goes on gives it its capital."""
+        self.event = self._chosen(planned)
+        if self.event is None:
+            return
+        if planned >= LONG:
+            self.event = self._merged(self.event, planned)
+        model = [test for test in self.tests if test.level == MODEL]
+        going = {id(test) for test in self._promising(model)}
+        for test in model:
+            if id(test) not in going:
+                self._move(test, self.event.test, 1.0)
+
+    def _merged(self, event: Event, planned: int) -> Event:
+        """The event as one of a partition into it, the best event for the other side, and what is in neither: two comparisons an output."""
+        test, size = event.test, event.test.partition.size
+        forward, reverse = (best for _, best in self._events(test, planned, self._quantile, DOUBT))
+        above, below = forward.low, reverse.high  # {cell >= above} speaks for x, {cell < below} for x'
+        if above < below:
+            above = below = event.high if event.swapped else event.low
+        table = tuple(int(cell >= below) + int(cell >= above and above > below) for cell in range(size))
+        cells = table[-1] + 1
+        cells_of_past = np.stack([test.counts.sum(axis=axis) for axis in (1, 0)]) + test.expected + 0.5
+        law = [np.bincount(table, side, cells) / side.sum() for side in cells_of_past]
+        bets = mixture(cells, self.plan.curve, alternatives=[(law[0], law[1])], generic_share=UNSURE)
+        other = self._add(MODEL, test.pair, merged(test.partition, table), self.learned_share * LAST, bets)
+        return Event(other, 0, 1, True) if event.swapped else Event(other, cells - 1, cells, False)
 
     def _find_grid(self, kept: tuple[Outputs, Outputs]) -> None:
         """Read off the first block whether outputs are rounded, before anything of it is compared with the declared density.
@@ -456,7 +491,7 @@ class Run:
             if self.done + SEGMENTS <= budget:
                 yield [self._stretch(self.alive[0], max(min(budget // 20, budget - self.done), SEGMENTS))]
         self.final = True
-        self.event = self._chosen(budget - self.done)
+        self._fix_event(budget - self.done)
         self.rounds += 1
         if self.done + SEGMENTS <= budget:
             yield [self._stretch(self.alive[0], budget - self.done)]
@@ -692,7 +727,11 @@ class Run:
         return prospects[0][1] if self.plan.declared is not None and prospects[0][0] > 0.97 * best else event
 
     def _prospect(self, test: Test, planned: int, quantile: float, doubt: float) -> tuple[float, Event]:
-        """The best event of a test, with the bound on epsilon to expect from it after `planned` pairs, by normal approximation.
+        """The best event of a test, with the bound on epsilon to expect from it after `planned` pairs."""
+        return max(self._events(test, planned, quantile, doubt), key=lambda event: event[0])
+
+    def _events(self, test: Test, planned: int, quantile: float, doubt: float) -> tuple[tuple[float, Event], tuple[float, Event]]:
+        """The best event for x and the best for x', with the bounds on epsilon to expect after `planned` pairs, by normal approximation.
 
         What a score expects counts with what was seen, so that rare events are not judged by their luck alone.
         doubt: so many standard errors of what is believed then are taken off, for the best of many events is partly the luckiest.
@@ -710,7 +749,7 @@ class Run:
             best = int(np.argmax(value))
             low, high = (0, int(cuts[best])) if swapped else (int(cuts[best]), size)
             events.append((float(value[best]), Event(test, low, high, swapped)))
-        return max(events, key=lambda event: event[0])
+        return events[0], events[1]
 
     def lower_bound(self) -> float:
         """The exact fixed-sample bound on epsilon from the samples after its event was fixed; 0 where there are none.
@@ -729,7 +768,7 @@ class Run:
         for test in self.tests:
             if test.level == MODEL and test.pairs_seen:
                 law = tuple(test.counts.sum(axis=axis) / test.pairs_seen for axis in (1, 0))
-                threshold = -log(self.settings.sequential) - min(log(test.share), test.log_capital)
+                threshold = -log(self.settings.sequential) - min(test.log_par, test.log_capital)
                 if self.plan.delta and self.plan.epsilon is not None:
                     base = min(self.plan.epsilon, self._declared_epsilon())
                     family = self._smaller_noise(test) or bounds.grown(law, test.pairs_seen)
