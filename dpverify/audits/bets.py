@@ -165,7 +165,7 @@ def _of_cells(p: Floats, q: Floats, epsilon: float) -> tuple[Floats, Floats]:
         return float(p @ np.log(left + RESERVE) + q @ np.log(right + RESERVE))
 
     low, high = -FARTHEST_SHIFT, FARTHEST_SHIFT
-    for _ in range(16):  # thirds: any shift is valid
+    for _ in range(26):  # thirds: any shift is valid
         one, two = low + (high - low) / 3, high - (high - low) / 3
         low, high = (one, high) if gained(one) < gained(two) else (low, two)
     left, right = factors((low + high) / 2)

@@ -109,7 +109,7 @@ class _Conclusion:
     def _path(self, test: Test, cut: int, until: int, refuted: float = 0.0, crossing: Crossing | None = None) -> Path:
         settings = self.state.settings
         looks = [*test.trail, test.now, *([crossing.look] if crossing else [])]
-        threshold = -log(settings.sequential) - (crossing.log_capital if crossing else test.log_capital)
+        threshold = -log(settings.sequential) - test.log_start
         risk, delta = settings.path * test.share, self.state.plan.delta
         return bounded_path(looks, threshold, until, cut=cut, risk=risk, delta=delta, refuted=refuted)
 

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 from scipy.special import betaincinv, expit, ndtri
 
+from dpverify.audits.bets import Law
 from dpverify.audits.logistic import fitted
 from dpverify.audits.outputs import Outputs, concatenate, kinds, size, words
 from dpverify.audits.partition import MAX_CELLS, Codes, Partition
@@ -159,12 +160,14 @@ class Scored:
     """The partition by cuts on a score: an output is in cell k if k of the ascending cuts are at most its score.
 
     expected: (2, K) what the score expects of the cells on x and on x', as so many imaginary counts as it can be trusted for.
+    steeper: by how much the logits should be multiplied, at least 1: a prior drew them to 0. Bets do so, choices of events do not.
     """
 
     score: Score
     cuts: Floats
     atomic: bool
     expected: Floats
+    steeper: float = 1.0
 
     @property
     def size(self) -> int:
@@ -196,7 +199,7 @@ class Intervals:
     """A partition of the real line: intervals, open on the left and closed on the right, and single values apart from them.
 
     edges: ascending; cells: the cell of each interval, len(edges) + 1; singles, single_cells: sorted values with a cell of their own.
-    other: the cell of an output that is not one number. expected: as of Scored.
+    other: the cell of an output that is not one number. expected, steeper: as of Scored.
     """
 
     size: int
@@ -206,6 +209,7 @@ class Intervals:
     single_cells: Codes
     other: int
     expected: Floats
+    steeper: float = 1.0
 
     def codes(self, outputs: Outputs) -> Codes:
         """The cell of each output."""
@@ -330,7 +334,7 @@ def _of_intervals(partition: Intervals, table: Codes, size: int) -> Intervals:
     apart = single_cells != kept[np.searchsorted(edges, partition.singles)] if len(partition.singles) else np.zeros(0, bool)
     expected = np.array([np.bincount(table, side, size) for side in partition.expected])
     other = int(table[partition.other])
-    return Intervals(size, edges, kept, partition.singles[apart], single_cells[apart], other, expected)
+    return Intervals(size, edges, kept, partition.singles[apart], single_cells[apart], other, expected, partition.steeper)
 
 
 FEW: Final = 24  # edges that are faster to compare with one by one than to search
@@ -374,15 +378,28 @@ def _learned(past: Outputs, count: int, cells: int, seed: int) -> Intervals | Sc
     if not len(cuts):
         return None
     atomic = _known(score, past[split:]) > ATOMIC
-    expected = _imagined(scores, cuts, split, label)
-    return _intervals(score, cuts, atomic, expected) if names == ("number",) else Scored(score, cuts, atomic, expected)
+    slope = _slope(scores[split:], label[split:])
+    expected = _imagined(min(slope, 1.0) * scores, _cells(scores, cuts), label, len(cuts) + 1)
+    found = _intervals(score, cuts, atomic, expected) if names == ("number",) else Scored(score, cuts, atomic, expected)
+    return replace(found, steeper=max(slope, 1.0))
 
 
-def _imagined(scores: Floats, cuts: Floats, split: int, label: Floats) -> Floats:
-    """The counts of cells that a score expects, times the slope that fits the outputs after `split` best: TRUST for each past output."""
-    chance, cell = expit(_slope(scores[split:], label[split:]) * scores), _cells(scores, cuts)
-    law = np.array([np.bincount(cell, side, len(cuts) + 1) / side.sum() for side in (chance, 1 - chance)], np.float64)
-    return TRUST * len(scores) / 2 * law
+def _imagined(logits: Floats, cell: Codes, label: Floats, cells: int) -> Floats:
+    """The counts of cells that logits of x to x' expect of outputs in these cells: TRUST for each past output."""
+    chance = expit(logits)
+    law = np.array([np.bincount(cell, side, cells) / side.sum() for side in (chance, 1 - chance)], np.float64)
+    return TRUST * len(label) / 2 * law
+
+
+def law_to_bet_on(partition: Intervals | Scored | Placed | Reordered) -> Law:
+    """The laws of the cells on x and on x' that a learned score expects, as steep as outputs that it was not fitted on say."""
+    inner: Any = partition
+    while isinstance(inner, Placed | Reordered):
+        inner = inner.partition
+    left, right = ((side + 0.5) / (side.sum() + 0.5 * partition.size) for side in partition.expected)
+    steep, middle = inner.steeper * np.log(left / right), (left + right) / 2
+    laws = middle * expit(steep), middle * expit(-steep)
+    return laws[0] / laws[0].sum(), laws[1] / laws[1].sum()
 
 
 def _slope(scores: Floats, label: Floats) -> float:

@@ -210,9 +210,10 @@ def _of_inputs(seen: Outputs, given: tuple[Any, Any] | None) -> Iterator[Rule]:
     name = seen.names[0]
     columns = [column for column, kind in enumerate(kinds(name)[:COLUMNS]) if kind == "number"]
     for cell, own, others in ((FOR, left, right), (AGAINST, right, left)):
-        for column in columns:
-            same = len(own) == len(others) == len(columns)
-            fresh = [own[column]] if same and own[column] != others[column] else [] if same else sorted({*own} - {*others})[:2]
+        same = len(own) == len(others) == len(columns)
+        for place, column in enumerate(columns):
+            here, there = (own[place : place + 1], others[place : place + 1]) if same else (own, others)
+            fresh = sorted({*here} - {*there})[:2]
             yield from (Rule(name, column, "equal", value, cell) for value in fresh)
 
 

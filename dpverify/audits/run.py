@@ -41,7 +41,7 @@ from dpverify.audits.engine import MAX_BLOCK, SEGMENTS, BlockResult, Engine, Job
 from dpverify.audits.floats import Reach, float_partitions, learn_float, log_evidence
 from dpverify.audits.forms import learn_forms, learn_zeros
 from dpverify.audits.journal import Journal
-from dpverify.audits.learn import Intervals, Reordered, Scored, learn, merged, reordered
+from dpverify.audits.learn import Intervals, Reordered, Scored, law_to_bet_on, learn, merged, reordered
 from dpverify.audits.outputs import Outputs, concatenate
 from dpverify.audits.partition import Counts, Partition
 from dpverify.audits.places import Moved, Placed
@@ -64,6 +64,7 @@ FULL: Final = 1 << 17  # past so many pairs only the promising tests go on
 FLOAT_ROUND: Final = 3  # the pairs that only floating-point testers ask for are run once, in this round
 DOUBT: Final = 1.5  # standard errors that are taken off what an event has shown, for the best of many is partly the luckiest
 DOUBT_OF_PAIRS: Final = 1.0  # likewise where pairs are compared: what is dropped too early is lost, what is kept can still disappoint
+TRUSTED: Final = 0.9  # of what the luckiest of learned events promises, that the declared loss must
 EVIDENCE: Final = 3.0  # nats, about 20 to 1, that say of which level a violation is
 POWER: Final = 0.99  # asked of "nine times in ten": another run learns other cells, and log wealth is not quite normal
 SCALES: Final = (0.9, 0.8, 0.5)  # the declared noise made smaller by so much is what the bets are designed for
@@ -71,15 +72,15 @@ SCALES: Final = (0.9, 0.8, 0.5)  # the declared noise made smaller by so much is
 LONG: Final = 3_000_000  # pairs of runs on the event that is fixed: of so many, counting is what takes time
 
 # Shares of the capital. A generation of learned partitions has a quarter of its kind's, kept aside until it begins.
-DECLARED, LEARNED, RARE, FLOATING, CONFORMING = 0.5, 0.15, 0.05, 0.1, 0.2
+DECLARED, LEARNED, RARE, FLOATING, CONFORMING = 0.55, 0.1, 0.05, 0.1, 0.2
 LEARNED_ALONE, RARE_ALONE, FLOATING_ALONE = 0.8, 0.1, 0.1
 TIES: Final = 0.2  # of the share of conformance
 POOLED: Final = 0.8  # of it, where the noise is the same on all inputs: for its outputs on all of them together
 ROUNDABLE: Final = ("line", "product", "radial", "kernel")
 SAME_NOISE: Final = ("line", "integers", "radial", "product")
 ATOMS: Final = 3  # so many values, the most frequent at least so often again, are atoms if they are nearly all that repeats
-SHARES: Final = (0.25, 0.2, 0.15, 0.1, 0.06, 0.06, 0.06)  # of the generations, first to last; those after them have what is left
-LAST: Final = 0.03  # the share of each of these, three at most, and of the long stretch on the event that is fixed
+SHARES: Final = (0.28, 0.2, 0.15, 0.1, 0.06, 0.06, 0.06, 0.03, 0.03)  # of the generations, first to last,
+LAST: Final = 0.03  # and of the long stretch on the event that is fixed
 MOVES_ON: Final = 0.5  # of the capital of a learned partition, to the one that is learned after it
 UNSURE: Final = 0.3  # of a learned partition's bets, on what its score did not expect
 
@@ -127,6 +128,7 @@ class Test:
     """One e-process. counts: since it began; fresh: since the event of the final bound was fixed; at: the run's samples when last seen.
 
     share: of the risk of all bounds that are stated. log_capital: of what its wealth is a multiple: at first its share, and what moved on to it.
+    log_start: what that was when it began; log_added: by how much the logarithm has changed since, of a test that goes on.
     log_par: the same, had no test won or lost anything: what is counted on where it is said what a run would have found.
     trail: what it looked like on the way.
     expected: (2, K) imaginary counts of the cells on x and on x': what a learned score expects. They are no evidence.
@@ -141,6 +143,8 @@ class Test:
     fresh: Counts
     log_capital: float
     log_par: float
+    log_start: float
+    log_added: float = 0.0
     log_wealth: float = 0.0
     expected: Array | float = 0.0
     at: int = 0
@@ -153,7 +157,7 @@ class Test:
     @property
     def now(self) -> Look:
         """The test as it was last seen."""
-        return Look(self.at, self.log_wealth, self.counts)
+        return Look(self.at, self.log_wealth + self.log_added, self.counts)
 
 
 @dataclass(slots=True, eq=False)
@@ -178,13 +182,10 @@ class _Conforming:
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossing:
     """The first test of a level to reach its threshold: what it looked like then, after how many seconds and decisions of the audit.
-
-    log_capital: what its wealth was a multiple of.
-    """
+"""
 
     test: Test
     look: Look
-    log_capital: float
     seconds: float
     decisions: int
 
@@ -310,7 +311,7 @@ class Run:
 
     def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None) -> Test:
         empty = np.zeros((partition.size, partition.size), dtype=np.int64)
-        test = Test(level, pair, partition, bets or mixture(partition.size, self.plan.curve), share, empty, empty, log(share), log(share))
+        test = Test(level, pair, partition, bets or mixture(partition.size, self.plan.curve), share, empty, empty, log(share), log(share), log(share))
         self.tests.append(test)
         return test
 
@@ -347,7 +348,7 @@ class Run:
                 self._add(level, index, partition, self.float_share / 2 * generation / len(partitions))
 
     def _add_rare(self, index: int, left: Outputs, right: Outputs, share: float) -> None:
-        """A test of rare events; all that is left of its forerunners moves on to it, for it has their events too, if they said anything."""
+        """A test of rare events, where there are other ones than before; half of what is left of its forerunners moves on to it."""
         pair, point = self.pair(index), min(self.plan.curve, key=lambda point: (point.delta, point.epsilon))
         learned = learn_rare(left, right, point, (pair.left, pair.right))
         forerunners = [test for test in self.tests if test.pair == index and isinstance(test.partition, Rare)]
@@ -360,12 +361,11 @@ class Run:
     def _next_generation(self) -> float:
         """The share of another generation."""
         self.generations += 1
-        return SHARES[self.generations - 1] if self.generations <= len(SHARES) else LAST
+        return SHARES[self.generations - 1]
 
     def _add_learned(self, index: int, learned: Learned, share: float) -> None:
         """A test of a learned partition, with bets on what its score expects; half of what is left of its forerunners moves on to it."""
-        law = tuple(side / side.sum() for side in learned.expected)
-        bets = mixture(learned.size, self.plan.curve, alternatives=[(law[0], law[1])], generic_share=UNSURE)
+        bets = mixture(learned.size, self.plan.curve, alternatives=[law_to_bet_on(learned)], generic_share=UNSURE)
         forerunners = [test for test in self.tests if test.pair == index and isinstance(test.partition, Learned)]
         test = self._add(MODEL, index, learned, share, bets)
         test.expected = learned.expected
@@ -376,9 +376,15 @@ class Run:
     def _move(giver: Test, taker: Test, part: float) -> None:
         """A part of a test's capital moves on to another; what both have together stays what it was."""
         moved = log(part) + giver.log_capital + giver.log_wealth - taker.log_wealth
-        taker.log_capital = float(np.logaddexp(taker.log_capital, moved))
+        richer = float(np.logaddexp(taker.log_capital, moved))
+        if taker.pairs_seen:
+            taker.log_added += richer - taker.log_capital
+        else:
+            taker.log_start = richer
+        taker.log_capital = richer
         taker.log_par = float(np.logaddexp(taker.log_par, log(part) + giver.log_par))
         left = log1p(-part) if part < 1 else -inf
+        giver.log_added += left if part < 1 else 0.0
         giver.log_capital, giver.log_par = giver.log_capital + left, giver.log_par + left
 
     def _fix_event(self, planned: int) -> None:
@@ -476,7 +482,7 @@ class Run:
                 self._reorder(self.alive[0])
                 settled = True
             each = self._decide("each", self.done, len(self.alive))
-            yield [self._stretch(index, each) for index in self.alive]
+            yield [self._stretch(index, size) for index, size in self._by_promise(each)]
             if self.rounds == 0:
                 for index in self.alive:
                     self._add_floats(index)
@@ -497,6 +503,20 @@ class Run:
             yield [self._stretch(self.alive[0], budget - self.done)]
         self.complete = True
 
+    def _by_promise(self, each: int) -> list[tuple[int, int]]:
+        """The pairs that are left, with how often each is run where the mean is `each`: the one that has won most first, half of all times."""
+        if len(self.alive) == 1 or self.rounds == 0:
+            return [(index, each) for index in self.alive]
+        leader, *others = sorted(self.alive, key=lambda index: (-self._won(index), index))
+        half = max(each * len(self.alive) // 2, each)
+        rest = max((each * len(self.alive) - half) // len(others), SEGMENTS)
+        return [(leader, half), *((index, rest) for index in others)]
+
+    def _won(self, index: int) -> float:
+        """The logarithm of the capital of a pair's tests of the model."""
+        capital = [test.log_capital + test.log_wealth for test in self.tests if test.pair == index and test.level == MODEL]
+        return float(np.logaddexp.reduce([*capital, -inf]))
+
     @property
     def schedule(self) -> Schedule:
         """How the samples are divided."""
@@ -512,8 +532,19 @@ class Run:
         """Keep so many of the pairs, and drop those that show least."""
         if kept < len(self.alive):
             self._decide("whole")  # what a pair promises depends on how many samples are to come
-            self.alive = sorted(sorted(self.alive, key=self._merit, reverse=True)[:kept])
+            ranked = sorted(self.alive, key=self._merit, reverse=True)
+            self.alive = sorted(ranked[:kept])
+            self._inherit(ranked[kept:])
             self.kept = {index: self.kept[index] for index in self.alive}
+
+    def _inherit(self, dropped: list[int]) -> None:
+        """What the tests of dropped pairs have left moves on to the newest learned tests of those that are kept, to each as much."""
+        learned = [test for test in self.tests if isinstance(test.partition, Learned)]
+        heirs = [test for index in self.alive for test in [each for each in learned if each.pair == index][-1:]]
+        for test in self.tests:
+            if test.pair in dropped and test.level == MODEL:
+                for position, heir in enumerate(heirs):
+                    self._move(test, heir, 1 / (len(heirs) - position))
 
     def _float_excursions(self) -> Iterator[list[_Stretch]]:
         """Pairs that are run once, for the floating-point testers alone."""
@@ -618,14 +649,14 @@ class Run:
         if not self.settings.floats and self.level_of_nonconformance() == FLOAT:
             self.nonconforming, self.nonconforming_level, self.tied, checked.ties = "", MODEL, None, None
 
-    def _look(self, running: Counts, wealth: Array, size: int, segment: int) -> Look:
-        return Look(self.done + (segment + 1) * size // len(running), float(wealth[segment]), running[segment].copy())
+    def _look(self, running: Counts, log_wealth: float, size: int, segment: int) -> Look:
+        return Look(self.done + (segment + 1) * size // len(running), log_wealth, running[segment].copy())
 
     def _cross(self, tests: tuple[Test, ...], running: list[Counts], wealth: list[Array], size: int) -> None:
         """Whether tests have reached the threshold in a block: those of the model all together, those of floating point each by itself."""
         need = -log(self.settings.sequential)
         own = {id(test) for test in tests}
-        reached: list[tuple[int, int, float]] = []  # the segment, the test, and what its wealth is a multiple of
+        reached: list[tuple[int, int, float]] = []  # the segment, the test, and the capital that is there
         model = [number for number, test in enumerate(tests) if test.level == MODEL]
         if model:
             rest = [test.log_capital + test.log_wealth for test in self.tests if test.level == MODEL and id(test) not in own]
@@ -633,21 +664,21 @@ class Run:
             total = np.logaddexp(np.logaddexp.reduce(capital, axis=0), np.logaddexp.reduce([*rest, -np.inf]))
             for segment in np.flatnonzero(total >= need)[:1].tolist():
                 most = model[int(np.argmax(capital[:, segment]))]
-                reached.append((segment, most, float(total[segment] - wealth[most][segment])))
+                reached.append((segment, most, float(total[segment])))
         for number, test in enumerate(tests):
             if test.level != MODEL:
                 above = np.flatnonzero(wealth[number] + test.log_capital >= need)[:1].tolist()
-                reached += [(segment, number, test.log_capital) for segment in above]
+                reached += [(segment, number, float(wealth[number][segment]) + test.log_capital) for segment in above]
         for segment, number, log_capital in reached:
-            test, look = tests[number], self._look(running[number], wealth[number], size, segment)
+            test, look = tests[number], self._look(running[number], log_capital - tests[number].log_start, size, segment)
             if self._is_of_its_level(test, running[number][segment]):
-                crossing = Crossing(test, look, log_capital, time.perf_counter() - self.started, len(self.decisions))
+                crossing = Crossing(test, look, time.perf_counter() - self.started, len(self.decisions))
                 if test.level not in self.crossings or crossing.after < self.crossings[test.level].after:
                     self.crossings[test.level] = crossing
 
     def _count(self, test: Test, running: Counts, wealth: Array, size: int, marked: list[int]) -> None:
         """Add a block's counts to a test, and leave what it is at the marks on its trail."""
-        test.trail += [self._look(running, wealth, size, segment) for segment in marked]
+        test.trail += [self._look(running, float(wealth[segment]) + test.log_added, size, segment) for segment in marked]
         self.looks += len(marked)
         if self.event is not None and test is self.event.test:
             test.fresh = test.fresh + running[-1] - test.counts
@@ -724,7 +755,7 @@ class Run:
             return None
         best, event = max(prospects, key=lambda prospect: prospect[0])
         # The declared loss comes first: its cells are cheap to tell, and were not chosen for having been lucky.
-        return prospects[0][1] if self.plan.declared is not None and prospects[0][0] > 0.97 * best else event
+        return prospects[0][1] if self.plan.declared is not None and prospects[0][0] > TRUSTED * best else event
 
     def _prospect(self, test: Test, planned: int, quantile: float, doubt: float) -> tuple[float, Event]:
         """The best event of a test, with the bound on epsilon to expect from it after `planned` pairs."""
