@@ -56,7 +56,7 @@ Learned = Intervals | Scored | Placed | Reordered
 
 FIRST: Final = 256  # pairs of runs of each pair of inputs in the first round, and without a declaration,
 FIRST_ALONE: Final = 48  # where the first round is only there to learn from
-LEARNING_ROUNDS: Final = (1, 2, 3, 4, 5, 6, 7)  # learned partitions begin here, and twice more when the pair is fixed
+LEARNING_ROUNDS: Final = (1, 2, 3, 4, 6, 8)  # learned partitions begin here, and twice more when the pair is fixed
 KEPT: Final = 20_000  # outputs a side that are remembered for learning; without a declaration to lean on, more:
 KEPT_ALONE: Final = 200_000  # as far as the
 KEPT_NUMBERS: Final = 1 << 22  # numbers allow that the pairs which are left share
@@ -65,6 +65,7 @@ FLOAT_ROUND: Final = 3  # the pairs that only floating-point testers ask for are
 DOUBT: Final = 1.5  # standard errors that are taken off what an event has shown, for the best of many is partly the luckiest
 DOUBT_OF_PAIRS: Final = 1.0  # likewise where pairs are compared: what is dropped too early is lost, what is kept can still disappoint
 TRUSTED: Final = 0.9  # of what the luckiest of learned events promises, that the declared loss must
+LEADS: Final = 1.0  # nats that a pair must have won before it is run more often than others
 EVIDENCE: Final = 3.0  # nats, about 20 to 1, that say of which level a violation is
 POWER: Final = 0.99  # asked of "nine times in ten": another run learns other cells, and log wealth is not quite normal
 SCALES: Final = (0.9, 0.8, 0.5)  # the declared noise made smaller by so much is what the bets are designed for
@@ -79,7 +80,7 @@ POOLED: Final = 0.8  # of it, where the noise is the same on all inputs: for its
 ROUNDABLE: Final = ("line", "product", "radial", "kernel")
 SAME_NOISE: Final = ("line", "integers", "radial", "product")
 ATOMS: Final = 3  # so many values, the most frequent at least so often again, are atoms if they are nearly all that repeats
-SHARES: Final = (0.28, 0.2, 0.15, 0.1, 0.06, 0.06, 0.06, 0.03, 0.03)  # of the generations, first to last,
+SHARES: Final = (0.28, 0.2, 0.15, 0.1, 0.06, 0.06, 0.06, 0.06)  # of the generations, first to last,
 LAST: Final = 0.03  # and of the long stretch on the event that is fixed
 MOVES_ON: Final = 0.5  # of the capital of a learned partition, to the one that is learned after it
 UNSURE: Final = 0.3  # of a learned partition's bets, on what its score did not expect
@@ -504,18 +505,21 @@ class Run:
         self.complete = True
 
     def _by_promise(self, each: int) -> list[tuple[int, int]]:
-        """The pairs that are left, with how often each is run where the mean is `each`: the one that has won most first, half of all times."""
-        if len(self.alive) == 1 or self.rounds == 0:
+        """The pairs that are left, with how often each is run where the mean is `each`: one that has won something first, half of all times."""
+        won = {index: self._won(index) for index in self.alive}
+        leader, *others = sorted(self.alive, key=lambda index: (-won[index], index))
+        if not others or won[leader] < LEADS:
             return [(index, each) for index in self.alive]
-        leader, *others = sorted(self.alive, key=lambda index: (-self._won(index), index))
         half = max(each * len(self.alive) // 2, each)
         rest = max((each * len(self.alive) - half) // len(others), SEGMENTS)
         return [(leader, half), *((index, rest) for index in others)]
 
     def _won(self, index: int) -> float:
-        """The logarithm of the capital of a pair's tests of the model."""
-        capital = [test.log_capital + test.log_wealth for test in self.tests if test.pair == index and test.level == MODEL]
-        return float(np.logaddexp.reduce([*capital, -inf]))
+        """The logarithm of what the tests of the model of a pair have made of their capital, in all."""
+        tests = [test for test in self.tests if test.pair == index and test.level == MODEL]
+        now = np.logaddexp.reduce([*(test.log_capital + test.log_wealth for test in tests), -inf])
+        par = np.logaddexp.reduce([*(test.log_par for test in tests), -inf])
+        return float(now - par) if tests else 0.0
 
     @property
     def schedule(self) -> Schedule:
@@ -748,6 +752,7 @@ class Run:
     def _chosen(self, planned: int) -> Event | None:
         """The event of the fixed-sample bound: the one whose bound is expected to be greatest after `planned` more pairs."""
         tests = [test for test in self.tests if test.pair == self.alive[0] and test.level == MODEL and test.pairs_seen]
+        tests = [test for test in tests if not isinstance(test.partition, Rare) or test.log_wealth > EVIDENCE]
         most = max((test.pairs_seen for test in tests), default=0)
         tests = [test for test in tests if test.pairs_seen >= most / 4]  # of those seen less often, one is always lucky
         prospects = [self._prospect(test, max(planned, 1), self._quantile, DOUBT) for test in tests]
