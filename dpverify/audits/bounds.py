@@ -8,6 +8,7 @@ from math import exp, log
 from typing import Final
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import betainc, betaincc, betainccinv, betaincinv, expit, logit, ndtri, ndtri_exp, xlog1py, xlogy
 
 from dpverify.audits.bets import Bets, Floats, Law, mixture
@@ -54,10 +55,9 @@ def kl_to_claim(p: float, q: float, point: CurvePoint) -> float:
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:
     """Where a falling function passes 0 between two places, to 1e-9."""
-    while high - low > NARROW:
-        middle = (low + high) / 2
-        low, high = (middle, high) if falling(middle) > 0 else (low, middle)
-    return (low + high) / 2
+    if falling(low) <= 0 or falling(high) >= 0:
+        return low if falling(low) <= 0 else high
+    return float(brentq(falling, low, high, xtol=NARROW))
 
 
 def epsilon_lower_bound(hits_p: int, n_p: int, hits_q: int, n_q: int, *, confidence: float, delta: float = 0.0) -> float:

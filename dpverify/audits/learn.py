@@ -33,6 +33,7 @@ CHUNK: Final = 131_072  # numbers scored at once: what the cache holds
 ATOMIC: Final = 0.99  # of all outputs: where so many repeat, counts say all
 WORK: Final = 10_000_000  # entries of the matrix that a regression is fitted on by one Newton step,
 WORK_STEEP: Final = 2_000_000  # and of the part of it where the loss is so steep that more steps are needed:
+ROWS_FOR_EACH: Final = 2000  # outputs for each weight of a regression, at most
 FAINT: Final = 0.5  # of the logits' spread; within it one step from nothing is all there is to gain
 ROWS_ATOMIC: Final = 50_000  # outputs for the regression where counts say all
 PRECISIONS: Final = (1.0, 10.0, 100.0, 1e3, 1e4)  # of the prior of one weight: a change of the loss over one ramp
@@ -342,6 +343,7 @@ FEW_ROWS: Final = 4000  # outputs, of which one ramp for each number may say mor
 SHOWN: Final = 5
 STEEPEST: Final = 3.0  # multiple of a score's logits, which priors draw to 0
 PRIOR_SLOPE: Final = 20.0  # outputs
+SLOPED: Final = 4000  # outputs that the multiple is fitted on: beyond, it is next to 1
 TRUST: Final = 2.0  # imaginary counts of each past output: what a smooth score says is worth more than the counts it was learned from
 
 
@@ -404,6 +406,7 @@ def law_to_bet_on(partition: Intervals | Scored | Placed | Reordered) -> Law:
 
 def _slope(scores: Floats, label: Floats) -> float:
     """By how much logits are to be multiplied to tell outputs that they were not fitted on best, drawn to 1 as by PRIOR_SLOPE outputs."""
+    scores, label = scores[:SLOPED], label[:SLOPED]  # they are in no order
     slopes = np.linspace(0.0, STEEPEST, 31)
     losses = [float(_losses(slope * scores, label).sum()) for slope in slopes.tolist()]
     bend = PRIOR_SLOPE / 8 * float(np.mean(scores**2))
@@ -659,7 +662,7 @@ def _regression(past: Outputs, label: Floats, names: tuple[str, ...], split: int
     """
     sizes = [len(term.rises) + len(term.bonuses) for term in terms]
     width = 1 + len(names) + sum(sizes)
-    rows = min(WORK // width, most)
+    rows = min(WORK // width, most, ROWS_FOR_EACH * width)
     train, test = min(split, rows), min(len(past) - split, rows)
     data = _matrix(past[:train], names, terms, width)
     held = _matrix(past[split : split + test], names, terms, width)
