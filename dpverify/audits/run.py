@@ -59,6 +59,7 @@ FIRST_ALONE: Final = 48  # where the first round is only there to learn from
 LEARNING_ROUNDS: Final = (1, 2, 3, 4, 6, 8)  # learned partitions begin here, and twice more when the pair is fixed
 KEPT: Final = 20_000  # outputs a side that are remembered for learning; without a declaration to lean on, more:
 KEPT_ALONE: Final = 200_000  # as far as the
+KEPT_ALONE_ONE: Final = 100_000  # (of outputs that are one number: these)
 KEPT_NUMBERS: Final = 1 << 22  # numbers allow that the pairs which are left share
 FULL: Final = 1 << 17  # past so many pairs only the promising tests go on
 FLOAT_ROUND: Final = 3  # the pairs that only floating-point testers ask for are run once, in this round
@@ -128,7 +129,8 @@ class Settings:
 class Test:
     """One e-process. counts: since it began; fresh: since the event of the final bound was fixed; at: the run's samples when last seen.
 
-    share: of the risk of all bounds that are stated. log_capital: of what its wealth is a multiple: at first its share, and what moved on to it.
+    share: of the risk of all bounds that are stated. log_capital: of what its wealth is a multiple: at first its share, and what moved on to
+    it.
     log_start: what that was when it began; log_added: by how much the logarithm has changed since, of a test that goes on.
     log_par: the same, had no test won or lost anything: what is counted on where it is said what a run would have found.
     trail: what it looked like on the way.
@@ -312,7 +314,9 @@ class Run:
 
     def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None) -> Test:
         empty = np.zeros((partition.size, partition.size), dtype=np.int64)
-        test = Test(level, pair, partition, bets or mixture(partition.size, self.plan.curve), share, empty, empty, log(share), log(share), log(share))
+        capital = log(share)
+        bets = bets or mixture(partition.size, self.plan.curve)
+        test = Test(level, pair, partition, bets, share, empty, empty, capital, capital, capital)
         self.tests.append(test)
         return test
 
@@ -389,7 +393,7 @@ class Run:
         giver.log_capital, giver.log_par = giver.log_capital + left, giver.log_par + left
 
     def _fix_event(self, planned: int) -> None:
-        """Fix the event of the final bound, and of a long stretch bet on it and its mirror alone; what no longer goes on gives it its capital."""
+        """Fix the event of the final bound; in a long stretch it and its mirror alone are bet on. What stops now gives it its capital."""
         self.event = self._chosen(planned)
         if self.event is None:
             return
@@ -505,7 +509,7 @@ class Run:
         self.complete = True
 
     def _by_promise(self, each: int) -> list[tuple[int, int]]:
-        """The pairs that are left, with how often each is run where the mean is `each`: one that has won something first, half of all times."""
+        """The pairs that are left, and how often each is run, `each` in the mean: one that has won something first, half of all times."""
         won = {index: self._won(index) for index in self.alive}
         leader, *others = sorted(self.alive, key=lambda index: (-won[index], index))
         if not others or won[leader] < LEADS:
@@ -575,14 +579,15 @@ class Run:
         """How many more outputs of a pair are worth remembering."""
         mine = self.kept.get(index, ([], []))[0]
         width = max((part.numbers.shape[1] or 1 for part in mine), default=KEPT_NUMBERS)
-        most = KEPT_ALONE if self.plan.declared is None else KEPT
+        most = KEPT if self.plan.declared is not None else KEPT_ALONE if width > 1 else KEPT_ALONE_ONE
         return max(int(np.clip(KEPT_NUMBERS // (width * len(self.alive)), KEPT, most)) - sum(map(len, mine)), 0)
 
     def _promising(self, tests: list[Test]) -> list[Test]:
         """The test of the fixed event, or the declared loss and the newest partitions; the newest rare events; all that have won much."""
         model = [test for test in tests if test.level == MODEL and not isinstance(test.partition, Rare)]
         rare = [test for test in tests if isinstance(test.partition, Rare)]
-        first = {id(test) for test in ([self.event.test] if self.event else model[:1] + model[-2:]) + rare[-1:]}
+        first = [test for test in model if test is self.of_declaration.get(test.pair)]
+        first = {id(test) for test in ([self.event.test] if self.event else first + model[-2:]) + rare[-1:]}
         return [test for test in tests if id(test) in first or (test.log_wealth > 2.5 and test.level not in self.crossings)]
 
     def _blocks(

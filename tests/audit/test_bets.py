@@ -117,7 +117,7 @@ def test_a_bet_for_known_laws_grows_as_fast_as_they_are_far_from_the_claim(epsil
         middle = p * (1 + np.exp(-epsilon)) / 2
 
         def distance(x, p=p, q=q):
-            return p * np.log(p / x[0]) + (1 - p) * np.log((1 - p) / (1 - x[0])) + q * np.log(q / x[1]) + (1 - q) * np.log((1 - q) / (1 - x[1]))
+            return sum(a * np.log(a / b) + (1 - a) * np.log((1 - a) / (1 - b)) for a, b in zip((p, q), x, strict=True))
 
         far = minimize(distance, [middle, middle], bounds=[(1e-6, 1 - 1e-6)] * 2, constraints=allowed, options={"ftol": 1e-14}).fun
         assert far >= kl_to_claim(p, q, CurvePoint(epsilon)) - 1e-9, "one event of one order alone says less"
@@ -182,8 +182,8 @@ def test_rounding_never_creates_wealth_and_costs_little(curve):
     with mpmath.workdps(60):
         for left, right in zip(bets.log_left, bets.log_right, strict=True):
             for law in (np.eye(4)[0], np.full(4, 0.25)):  # the same law on both sides is allowed, whatever is claimed
-                ours, theirs = (sum(mpmath.mpf(float(w)) * mpmath.exp(float(x)) for w, x in zip(law, side, strict=True)) for side in (left, right))
-                assert ours + theirs <= 2
+                means = [mpmath.mpf(float(w)) * mpmath.exp(float(x)) for side in (left, right) for w, x in zip(law, side, strict=True)]
+                assert sum(means) <= 2
         total = mpmath.mpf(0)
         for prior, left, right in zip(bets.log_prior, bets.log_left, bets.log_right, strict=True):
             terms = [*zip(counts.sum(axis=1), left, strict=True), *zip(counts.sum(axis=0), right, strict=True)]
