@@ -10,8 +10,8 @@ wealth by G(i) H(j): G is 1 - t plus what the stakes give for i, H is 1 + t plus
 claim the means of G and H sum to at most 2, so that their product is at most 1. So both orders are bet on at once, each with all of the
 wealth, and nothing but how often each cell was seen on each side is needed. The best shift is where the means of G and H are equal, so
 that an event that is frequent costs no more than one that is rare. A fixed mixture of such bets is the e-process: by Ville's inequality
-its wealth ever reaches 1/alpha with probability at most alpha. Source: theory#betting-on-pairs; Turner, Ly & Grunwald 2024 for the product; Kelly 1956 and Cover
-1984 for the stakes.
+its wealth ever reaches 1/alpha with probability at most alpha. Source: theory#betting-on-pairs; Turner, Ly & Grunwald 2024 for the
+product; Kelly 1956 and Cover 1984 for the stakes.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def _atoms(size: int, curve: Sequence[CurvePoint]) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=64)  # the same at every epsilon, and climbing along epsilon asks for it often
 def _generic(size: int, points: int) -> Floats:
-    """Stakes, then a shift, for cells of which only the order is known: at each cut one order, the other, both, and both at mirrored cuts."""
+    """Stakes, then a shift, for cells in order: of each cut one order, the other, both, and both at mirrored cuts."""
     cuts = np.arange(size - 1)
     one, other = np.eye(2 * (size - 1))[cuts], np.eye(2 * (size - 1))[size - 1 + cuts]
     mirrored = (one + other[::-1])[2 * cuts != size - 2]  # the middle cut is its own mirror

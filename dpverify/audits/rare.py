@@ -2,7 +2,8 @@
 
 A learned score is smooth, and says next to nothing of what happens once in ten thousand runs: noise that is cut off, a true answer that is
 released now and then. Such events are looked for by themselves in past outputs, and bet on in those to come. An output in an event that
-only x shows is one on x, which the claim lets be true of at most e^epsilon in 1 + e^epsilon of them: the bets on it are exact binomial ones.
+only x shows is one on x, which the claim lets be true of at most e^epsilon in 1 + e^epsilon of them: bets on it are exact binomial
+ones.
 """
 
 from __future__ import annotations

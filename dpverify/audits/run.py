@@ -129,8 +129,7 @@ class Settings:
 class Test:
     """One e-process. counts: since it began; fresh: since the event of the final bound was fixed; at: the run's samples when last seen.
 
-    share: of the risk of all bounds that are stated. log_capital: of what its wealth is a multiple: at first its share, and what moved on to
-    it.
+    share: of the risk of all bounds that are stated. log_capital: what its wealth is a multiple of: its share, and what moved on to it.
     log_start: what that was when it began; log_added: by how much the logarithm has changed since, of a test that goes on.
     log_par: the same, had no test won or lost anything: what is counted on where it is said what a run would have found.
     trail: what it looked like on the way.
@@ -184,8 +183,7 @@ class _Conforming:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossing:
-    """The first test of a level to reach its threshold: what it looked like then, after how many seconds and decisions of the audit.
-"""
+    """The first test of a level to reach its threshold: what it looked like then, after how many seconds and decisions of the audit."""
 
     test: Test
     look: Look
