@@ -584,8 +584,8 @@ class Run:
         """The test of the fixed event, or the declared loss and the newest partitions; the newest rare events; all that have won much."""
         model = [test for test in tests if test.level == MODEL and not isinstance(test.partition, Rare)]
         rare = [test for test in tests if isinstance(test.partition, Rare)]
-        first = [test for test in model if test is self.of_declaration.get(test.pair)]
-        first = {id(test) for test in ([self.event.test] if self.event else first + model[-2:]) + rare[-1:]}
+        declared = [test for test in model if test is self.of_declaration.get(test.pair)]
+        first = {id(test) for test in ([self.event.test] if self.event else declared + model[-2:]) + rare[-1:]}
         return [test for test in tests if id(test) in first or (test.log_wealth > 2.5 and test.level not in self.crossings)]
 
     def _blocks(
