@@ -55,9 +55,10 @@ def kl_to_claim(p: float, q: float, point: CurvePoint) -> float:
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:
     """Where a falling function passes 0 between two places, to 1e-9."""
-    if falling(low) <= 0 or falling(high) >= 0:
-        return low if falling(low) <= 0 else high
-    return float(brentq(falling, low, high, xtol=NARROW))
+    while high - low > NARROW:
+        middle = (low + high) / 2
+        low, high = (middle, high) if falling(middle) > 0 else (low, middle)
+    return (low + high) / 2
 
 
 def epsilon_lower_bound(hits_p: int, n_p: int, hits_q: int, n_q: int, *, confidence: float, delta: float = 0.0) -> float:
@@ -91,7 +92,7 @@ def epsilon_lower_bound(hits_p: int, n_p: int, hits_q: int, n_q: int, *, confide
         high = 1.0
         while surplus(high) > 0:
             high *= 2
-        epsilon = _root(surplus, 0.0, high)
+        epsilon = float(brentq(surplus, 0.0, high, xtol=NARROW)) if surplus(high) < 0 else high
         if _all_rejected(scores, grid, epsilon, need):
             return epsilon
     return 0.0
