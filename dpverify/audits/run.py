@@ -65,6 +65,7 @@ FULL: Final = 1 << 17  # past so many pairs only the promising tests go on
 FLOAT_ROUND: Final = 3  # the pairs that only floating-point testers ask for are run once, in this round
 DOUBT: Final = 1.5  # standard errors that are taken off what an event has shown, for the best of many is partly the luckiest
 DOUBT_OF_PAIRS: Final = 1.0  # likewise where pairs are compared: what is dropped too early is lost, what is kept can still disappoint
+SLOW: Final = 0.99  # what an event of many intervals counts for in a long stretch
 TRUSTED: Final = 0.9  # of what the luckiest of learned events promises, that the declared loss must
 LEADS: Final = 1.0  # nats that a pair must have won before it is run more often than others
 EVIDENCE: Final = 3.0  # nats, about 20 to 1, that say of which level a violation is
@@ -761,7 +762,10 @@ class Run:
         prospects = [self._prospect(test, max(planned, 1), self._quantile, DOUBT) for test in tests]
         if not prospects:
             return None
-        best, event = max(prospects, key=lambda prospect: prospect[0])
+        # Events of cells in another order are of many intervals, which a long stretch would compare each output with.
+        slow = [planned >= LONG and isinstance(test.partition, Reordered) for test in tests]
+        worth = [value * (SLOW if many else 1.0) for (value, _), many in zip(prospects, slow, strict=True)]
+        best, event = prospects[max(range(len(worth)), key=worth.__getitem__)]
         # The declared loss comes first: its cells are cheap to tell, and were not chosen for having been lucky.
         return prospects[0][1] if self.plan.declared is not None and prospects[0][0] > TRUSTED * best else event
 
