@@ -110,7 +110,7 @@ class _Conclusion:
     def _path(self, test: Test, cut: int, until: int, refuted: float = 0.0, crossing: Crossing | None = None) -> Path:
         settings = self.state.settings
         looks = [*test.trail, test.now, *([crossing.look] if crossing else [])]
-        threshold = -log(settings.sequential) - log(test.share)
+        threshold = -log(settings.sequential) - test.log_start
         risk, delta = settings.path * test.share, self.state.plan.delta
         return bounded_path(looks, threshold, until, cut=cut, risk=risk, delta=delta, refuted=refuted)
 
