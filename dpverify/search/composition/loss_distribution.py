@@ -92,19 +92,21 @@ def propose(
     stand_ins: Sequence[Pair] | None = None,
     lowers: Sequence[Pair] = (),
     both: bool = False,
+    in_all: float = math.inf,
+    kinds: Sequence[Any] = (),
 ) -> dict[str, Any]:
     """The grid, as evidence for `curves.losses.read_grid`, for bounds on delta at an epsilon or on epsilon at a delta.
 
     digits: relative accuracy 10^-digits of delta, or absolute of epsilon in nats, as far as MOST_CELLS allows. The same grid serves
     pairs in the reversed order only if they have the same profiles. evaluated: the most cells of one part; each takes about three
-    evaluations of its profile. stand_ins: pairs that are like the given ones and quicker to evaluate, for a first look at them.
+    evaluations of its profile. in_all: of all parts together. stand_ins: pairs that are like the given ones and quicker to evaluate, for a first look at them.
     lowers: the pairs of the lower bound, where they are others, whose losses are to be on the grid too. both: the grid is to do for the
-    reversed order as well, which has another profile, and is not the worse one.
+    reversed order as well, which has another profile, and is not the worse one. kinds: pairs of one are alike but for their size.
     Raises ValueError unless just one of epsilon and delta is given, and Undecided where losses reach too far for any grid.
     """
     if (epsilon is None) == (delta is None):
         raise ValueError("give either an epsilon or a delta.")
-    shapes = [_explore(pair) for pair in stand_ins or pairs]
+    shapes = _shapes(stand_ins or pairs, kinds)
     if stand_ins:
         shapes = [replace(shape, rest=max(shape.rest, _left_over(pair, _NOTHING))) for shape, pair in zip(shapes, pairs, strict=True)]
     placed = [_with_lower(shape, pair, lower) for shape, pair, lower in zip(shapes, pairs, lowers or pairs, strict=True)]
@@ -131,9 +133,10 @@ def propose(
         tilts = (tilt, -1 - tilt) if both else (tilt,)
         strides = tuple(_strides(shape, tilts, spacing, ends) for shape, ends in zip(placed, ranges, strict=True))
         counts = [len(Grid(spacing, spacing / 8, bits, tail, ranges, None, strides).places(part)) for part in range(len(pairs))]
-        if max(counts) <= evaluated:
+        more = max(max(counts) / evaluated, sum(counts) / in_all)
+        if more <= 1:
             break
-        wanted = float(spacing) * 1.05 * max(counts) / evaluated
+        wanted = max(wanted, float(spacing)) * 1.05 * more
     if longest > MOST_CELLS:
         raise Undecided("the losses of a part reach too far for a grid.")
     nudge = spacing / 2 ** _nudge_bits(pairs, spacing, bits)
@@ -156,11 +159,13 @@ _FARTHEST: Final = 90.0
 """An epsilon, about, up to which one grid serves both orders: masses are kept to e^-epsilon as much."""
 
 
-def worse_order(pairs: Sequence[Pair], times: Sequence[int], epsilon: float | None, delta: float | None) -> str | None:
+def worse_order(
+    pairs: Sequence[Pair], times: Sequence[int], epsilon: float | None, delta: float | None, kinds: Sequence[Any] = ()
+) -> str | None:
     """Which of two orders that differ is the worse one, if a grid for it does for the other too: "grid" or "reverse"; None if not."""
     if any(_left_over(order, _NOTHING) for pair in pairs for order in (pair, pair.reversed)):
         return None
-    total = _Total([_explore(pair) for pair in pairs], times)
+    total = _Total(_shapes(pairs, kinds), times)
     (_, log, at), (_, other_log, other_at) = (
         order.at_epsilon(epsilon) if epsilon is not None else order.at_delta(float(delta or 0)) for order in (total, total.reversed)
     )
@@ -266,6 +271,13 @@ class _Shape:
         mean = np.average(self.losses, weights=weights)
         return math.sqrt(np.average((self.losses - mean) ** 2, weights=weights))
 
+    def scaled(self, factor: float) -> _Shape:
+        """With losses so many times as great."""
+        if factor == 1:
+            return self
+        times = Fraction(factor)
+        return replace(self, losses=self.losses * factor, atoms=tuple((place * times, mass) for place, mass in self.atoms))
+
     def cumulant(self, tilt: Floats) -> Floats:
         """log E e^(tilt loss) under P, without the mass at +inf."""
         terms = self.logs[None, :] + tilt[:, None] * self.losses[None, :]
@@ -294,6 +306,37 @@ def _explore(pair: Pair) -> _Shape:
     masses = np.maximum(masses, 1e-300 * (np.array(points) == 0))  # all may be at +inf
     kept = masses > 0
     return _Shape(np.array(points)[kept], np.log(masses[kept]), rest if rest > 1e-300 else 0.0, atoms, lattice)
+
+
+_MANY: Final = 48
+"""Of more pairs than this not all are explored."""
+_EXPLORED: Final = 24
+"""As many are of those that look alike."""
+
+
+def _shapes(pairs: Sequence[Pair], kinds: Sequence[Any]) -> list[_Shape]:
+    """The shapes of pairs. Of many of a kind some are explored, and those near them in size have their shape, at their own size.
+
+    Losses of a lattice, and single ones alone, are where they are: such pairs are each explored.
+    """
+    if len(pairs) <= _MANY:
+        return [_explore(pair) for pair in pairs]
+    with precision(EXPLORING_BITS):
+        sizes = [max(_height(pair, arb(0)), _NOTHING) for pair in pairs]
+    found: dict[int, _Shape] = {}
+    of_a_kind: dict[Any, list[int]] = {}
+    for number in sorted(range(len(pairs)), key=sizes.__getitem__):
+        of_a_kind.setdefault(kinds[number] if kinds else None, []).append(number)
+    for listed in of_a_kind.values():
+        every = -(-len(listed) // _EXPLORED)
+        for start in range(0, len(listed), every):
+            near = listed[start : start + every]
+            middle = near[len(near) // 2]
+            shape = _explore(pairs[middle])
+            for number in near:
+                alike = shape.lattice is None or number == middle
+                found[number] = shape.scaled(sizes[number] / sizes[middle]) if alike else _explore(pairs[number])
+    return [found[number] for number in range(len(pairs))]
 
 
 def _points(sizes: Sequence[float], last: float) -> list[float]:
