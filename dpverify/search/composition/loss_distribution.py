@@ -94,10 +94,11 @@ def propose(
     both: bool = False,
     in_all: float = math.inf,
     kinds: Sequence[Any] = (),
+    longest_list: int = MOST_CELLS,
 ) -> dict[str, Any]:
     """The grid, as evidence for `curves.losses.read_grid`, for bounds on delta at an epsilon or on epsilon at a delta.
 
-    digits: relative accuracy 10^-digits of delta, or absolute of epsilon in nats, as far as MOST_CELLS allows. The same grid serves
+    digits: relative accuracy 10^-digits of delta, or absolute of epsilon in nats, as far as the longest list of losses allows. The same grid serves
     pairs in the reversed order only if they have the same profiles. evaluated: the most cells of one part; each takes about three
     evaluations of its profile. in_all: of all parts together. stand_ins: pairs that are like the given ones and quicker to evaluate, for a first look at them.
     lowers: the pairs of the lower bound, where they are others, whose losses are to be on the grid too. both: the grid is to do for the
@@ -121,14 +122,14 @@ def propose(
     resolved = max(min(deviations, default=math.inf) / _RESOLUTION, spread / ENOUGH_CELLS)
     errors = sum(count * (1 + len(turns) * _EACH_DOUBLING) for count, turns in zip(times, doublings, strict=True))
     wanted = min(math.sqrt(6 * relative / (tilt * (tilt + 1) * errors)), resolved)
-    wanted = max(wanted, spread / MOST_CELLS)
+    wanted = max(wanted, spread / longest_list)
     for _ in range(_COARSER):
-        spacing = _spacing(wanted, shapes, times, spread, relative / (4 * tilt))
+        spacing = _spacing(wanted, shapes, times, spread, relative / (4 * tilt), longest_list)
         bits = tail + _ROUNDINGS
         ranges = tuple(_joint_range(both_sides, spacing, 2.0**-tail) for both_sides in zip(pairs, lowers or pairs, strict=True))
         longest = max(high - low for low, high in ranges)
-        if longest > MOST_CELLS:
-            wanted, spread = max(wanted, float(spacing)) * 1.05 * longest / MOST_CELLS, max(spread, float(spacing) * longest)
+        if longest > longest_list:
+            wanted, spread = max(wanted, float(spacing)) * 1.05 * longest / longest_list, max(spread, float(spacing) * longest)
             continue
         tilts = (tilt, -1 - tilt) if both else (tilt,)
         strides = tuple(_strides(shape, tilts, spacing, ends) for shape, ends in zip(placed, ranges, strict=True))
@@ -137,7 +138,7 @@ def propose(
         if more <= 1:
             break
         wanted = max(wanted, float(spacing)) * 1.05 * more
-    if longest > MOST_CELLS:
+    if longest > longest_list:
         raise Undecided("the losses of a part reach too far for a grid.")
     nudge = spacing / 2 ** _nudge_bits(pairs, spacing, bits)
     evidence = {"spacing": str(spacing), "nudge": str(nudge), "bits": bits, "tail": tail, "ranges": [list(ends) for ends in ranges]}
@@ -618,7 +619,7 @@ def _doublings(shape: _Shape, count: int) -> list[int]:
     return list(range(first, count.bit_length() - 1, 2))
 
 
-def _spacing(wanted: float, shapes: Sequence[_Shape], times: Sequence[int], spread: float, allowed: float) -> Fraction:
+def _spacing(wanted: float, shapes: Sequence[_Shape], times: Sequence[int], spread: float, allowed: float, longest_list: int) -> Fraction:
     """A spacing of at most about what is wanted that puts atoms on the grid, or above it by an allowed sum of times mass times distance."""
     weights: dict[Fraction, float] = {}
     for shape, k in zip(shapes, times, strict=True):
@@ -628,13 +629,13 @@ def _spacing(wanted: float, shapes: Sequence[_Shape], times: Sequence[int], spre
     if not weights:
         return Fraction(1, math.ceil(1 / wanted)) if wanted < 1 else Fraction(1)
     common = _common(list(weights))
-    if common > wanted / 4 or common > 1.01 * spread / MOST_CELLS:
+    if common > wanted / 4 or common > 1.01 * spread / longest_list:
         return common / max(1, math.ceil(float(common) / wanted))
     longest = float(max(weights))
     places, costs = np.array([float(place) for place in weights]), np.array(list(weights.values()))
-    most = max(2 * longest / wanted, min(64 * longest / wanted, longest * MOST_CELLS / spread))
+    most = max(2 * longest / wanted, min(64 * longest / wanted, longest * longest_list / spread))
     least = math.ceil(longest / wanted)
-    counts = np.arange(least, min(most, least + MOST_CELLS / len(weights)) + 1)  # where far more are wanted, the first are as good as any
+    counts = np.arange(least, min(most, least + longest_list / len(weights)) + 1)  # where far more are wanted, the first are as good as any
     turns = places[None, :] / longest * counts[:, None]
     shifts = ((turns - np.floor(turns + 1e-12)) * costs[None, :]).sum(axis=1) * longest / counts
     good = np.flatnonzero(shifts <= allowed)

@@ -67,6 +67,7 @@ from dpverify.trusted.kernel.model import (
 )
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.theories.composition import one_sided_tables
+from dpverify.trusted.theories.composition.grid import MAX_CELLS
 from dpverify.trusted.theories.composition.rules import (
     bounded_range,
     closed_profile,
@@ -125,6 +126,8 @@ _TOLD: dict[str, Callable[[Run], Plan]] = {
 }
 """What rules are told beside the noise."""
 _MOST_EVALUATED = 6000
+_FREE_DIGITS = 5
+"""For more digits a grid may have more places than otherwise."""
 _IN_ALL = 100_000
 """Cells of the grids of all parts of a composition of many, for three digits; as many times more for each further digit as halve them."""
 _EVALUATED = {
@@ -535,7 +538,9 @@ def _grid(
     epsilon, delta = _aim(target)
     digits = min(max(target.digits // 5, _GRID_DIGITS[0]), _GRID_DIGITS[-1])
     in_all = _IN_ALL * 10 ** ((digits - _GRID_DIGITS[0]) / 2) if len(pairs) > _MOST_LONG else math.inf
-    found = losses.propose(pairs, times, epsilon, delta, digits, evaluated, stand_ins, lowers, both, in_all, kinds)
+    more = 10 ** (max(0, digits - _FREE_DIGITS) / 2)
+    longest = min(int(losses.MOST_CELLS * more), MAX_CELLS)
+    found = losses.propose(pairs, times, epsilon, delta, digits, int(evaluated * more), stand_ins, lowers, both, in_all, kinds, longest)
     return losses.coarser(found, _DRAWN_CELLS) if target.drawn else found
 
 
