@@ -508,7 +508,18 @@ def _strides(shape: _Shape, tilts: Sequence[float], step: Fraction, ends: tuple[
         place = math.floor(left / spacing)
         if not steps or (steps[-1][1] != k and place > steps[-1][0]):
             steps.append((place, k))
-    return tuple(steps) if any(k > 1 for _, k in steps) else ()
+    kept = _within(steps, ends[0])
+    return tuple(kept) if any(k > 1 for _, k in kept) else ()
+
+
+def _within(steps: Sequence[tuple[int, int]], low: int) -> list[tuple[int, int]]:
+    """Steps that are no longer than what is left of where they are taken, so that none goes over what wants shorter ones."""
+    kept: list[tuple[int, int]] = []
+    for (start, k), (following, _) in pairwise([*steps, (math.inf, 1)]):
+        left = following - max(start, low)
+        if left > 0:
+            kept.append((start, k if left >= k else 1 << (int(left).bit_length() - 1)))
+    return kept
 
 
 def _between(shape: _Shape, step: Fraction, ends: tuple[int, int]) -> tuple[tuple[int, int], ...]:
