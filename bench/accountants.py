@@ -56,7 +56,8 @@ enclosure (*off by* is how loose it is), UNSAFE below it; a lower bound the othe
 *relative* is over the end of the enclosure it is measured from. Peers get the doubles nearest to the claim's numbers: what is unsafe by
 less than {ROUNDING:g} (relative) is called rounding, and counted apart. Equal grid: the spacing of dpverify's own losses, where it
 needs a grid. Where nothing is proved from below, the enclosure begins at 0. Batches of a fixed size: neighbours replace a record, and
-dp-accounting is told the noise over what a record is clipped to, as its events say. dp-accounting's optimistic estimate stands as a lower bound, which its documentation does not promise in so many words.
+dp-accounting is told the noise over what a record is clipped to, as its events say. dp-accounting's optimistic estimate stands as a
+lower bound, which its documentation does not promise in so many words.
 autodp's Fourier accountant looks for e^epsilon between 0 and 1 only: it passes these bounds, and this scipy keeps to them.
 CPU s: seconds of the processor in all threads, best of {RUNS} with caches emptied (once above {LONG:.0f} s), of dpverify the search and the
 kernel's check together, imports apart; *of dpverify*: over those of dpverify with {DIGITS} digits. Peers are given {SECONDS} s."""

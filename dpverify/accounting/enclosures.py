@@ -114,17 +114,21 @@ class Cost:
         """The bounds of so many digits, or of as many as make them narrow enough."""
         key = (*asked, digits, width)
         if key not in self._known:
-            found, stuck = bounds(digits if width is None else _LADDER[0]), 0
-            for many in () if width is None else _LADDER[1:]:
-                if stuck == _STUCK or not found.upper.is_finite() or Fraction(found.upper) - Fraction(found.lower) <= width:
-                    break
-                if many < _FINER and GRID in found.rules:
-                    continue
-                both = _both(found, bounds(many))
-                stuck = stuck + 1 if both.upper - both.lower > (found.upper - found.lower) * Decimal("0.7") else 0
-                found = both
-            self._known[key] = found
+            self._known[key] = bounds(digits) if width is None else self._as_wide(width, bounds)
         return self._known[key]
+
+    def _as_wide(self, width: Fraction, bounds: Callable[[int], Bounds]) -> Bounds:
+        """The bounds of as many digits as make them narrow enough, as far as more digits gain anything."""
+        found, stuck = bounds(_LADDER[0]), 0
+        for many in _LADDER[1:]:
+            if stuck == _STUCK or not found.upper.is_finite() or Fraction(found.upper) - Fraction(found.lower) <= width:
+                break
+            if many < _FINER and GRID in found.rules:
+                continue
+            both = _both(found, bounds(many))
+            stuck = stuck + 1 if both.upper - both.lower > (found.upper - found.lower) * Decimal("0.7") else 0
+            found = both
+        return found
 
     def _bounds(self, asked: dict[str, Any], digits: int) -> Bounds:
         value = "epsilon" if asked["epsilon"] == "tight" else "delta"

@@ -29,7 +29,10 @@ COUNTS: Final = (1, 2, 5, 10, 20, 50, 100)
 
 
 def renyi_band(claim: Claim, orders: Iterable[Fraction | int | str] = ORDERS) -> Band:
-    """The greatest Renyi divergence between neighbours, in nats, at orders above 1. Raises Undecided where none is known, or an order is less."""
+    """The greatest Renyi divergence between neighbours, in nats, at orders above 1.
+
+    Raises Undecided where none is known, or an order is not above 1.
+    """
     points = sorted({Fraction(order) for order in orders})
     if any(order <= 1 for order in points):
         raise Undecided("a Renyi divergence is asked for at orders above 1.")
@@ -38,7 +41,10 @@ def renyi_band(claim: Claim, orders: Iterable[Fraction | int | str] = ORDERS) ->
 
 
 def zcdp_band(claim: Claim, counts: Iterable[int] = COUNTS) -> Band:
-    """The least rho of zCDP of so many adaptive runs of the claim's mechanism. Raises Undecided where none is known, or a count is below 1."""
+    """The least rho of zCDP of so many adaptive runs of the claim's mechanism.
+
+    Raises Undecided where none is known, or a count is below 1.
+    """
     points = sorted(set(counts))
     if any(count < 1 for count in points):
         raise Undecided("fewer than one run.")

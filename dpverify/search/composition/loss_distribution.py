@@ -94,19 +94,21 @@ def propose(
     both: bool = False,
     in_all: float = math.inf,
     kinds: Sequence[Any] = (),
-    longest_list: int = MOST_CELLS,
+    longest_list: int | None = None,
 ) -> dict[str, Any]:
     """The grid, as evidence for `curves.losses.read_grid`, for bounds on delta at an epsilon or on epsilon at a delta.
 
-    digits: relative accuracy 10^-digits of delta, or absolute of epsilon in nats, as far as the longest list of losses allows. The same grid serves
-    pairs in the reversed order only if they have the same profiles. evaluated: the most cells of one part; each takes about three
-    evaluations of its profile. in_all: of all parts together. stand_ins: pairs that are like the given ones and quicker to evaluate, for a first look at them.
-    lowers: the pairs of the lower bound, where they are others, whose losses are to be on the grid too. both: the grid is to do for the
-    reversed order as well, which has another profile, and is not the worse one. kinds: pairs of one are alike but for their size.
+    digits: relative accuracy 10^-digits of delta, or absolute of epsilon in nats, as far as the longest list of losses allows. The same
+    grid serves pairs in the reversed order only if they have the same profiles. evaluated: the most cells of one part; each takes about
+    three evaluations of its profile. in_all: of all parts together. stand_ins: pairs that are like the given ones and quicker to evaluate,
+    for a first look at them. lowers: the pairs of the lower bound, where they are others, whose losses are to be on the grid too. both:
+    the grid is to do for the reversed order as well, which has another profile, and is not the worse one. kinds: pairs of one are alike
+    but for their size. longest_list: MOST_CELLS, where nothing else is said.
     Raises ValueError unless just one of epsilon and delta is given, and Undecided where losses reach too far for any grid.
     """
     if (epsilon is None) == (delta is None):
         raise ValueError("give either an epsilon or a delta.")
+    longest_list = MOST_CELLS if longest_list is None else longest_list
     shapes = _shapes(stand_ins or pairs, kinds)
     if stand_ins:
         shapes = [replace(shape, rest=max(shape.rest, _left_over(pair, _NOTHING))) for shape, pair in zip(shapes, pairs, strict=True)]
@@ -515,10 +517,10 @@ def _strides(shape: _Shape, tilts: Sequence[float], step: Fraction, ends: tuple[
 def _within(steps: Sequence[tuple[int, int]], low: int) -> list[tuple[int, int]]:
     """Steps that are no longer than what is left of where they are taken, so that none goes over what wants shorter ones."""
     kept: list[tuple[int, int]] = []
-    for (start, k), (following, _) in pairwise([*steps, (math.inf, 1)]):
-        left = following - max(start, low)
+    for number, (start, k) in enumerate(steps):
+        left = steps[number + 1][0] - max(start, low) if number + 1 < len(steps) else k
         if left > 0:
-            kept.append((start, k if left >= k else 1 << (int(left).bit_length() - 1)))
+            kept.append((start, k if left >= k else 1 << (left.bit_length() - 1)))
     return kept
 
 
