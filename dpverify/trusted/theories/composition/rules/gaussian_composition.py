@@ -6,6 +6,7 @@ with mu = sqrt(sum of (D_i / s_i)^2): the likelihood ratio of all answers is tha
 
 Checked:
 - every part adds Gaussian noise in a Euclidean norm, or is mu-GDP by what is stated of it
+- of many parts, squares too long to add are rounded up for the upper bound, and down for the lower one
 
 Source: docs/theory/composition.md#gaussian-composition, Dong, Roth & Su 2022, Corollary 3.3
 """
