@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import mpmath
 import numpy as np
@@ -719,7 +719,7 @@ def test_wide_steps_end_where_shorter_ones_begin():
     steps = ((-60, 128), (-55, 64), (-50, 8), (-46, 1), (400, 16))
     grid = Grid(F(1, 100), F(1, 1000), 64, 30, ((-51, 500),), None, (tuple(_within(steps, -51)),))
     places = grid.places(0)
-    assert set(range(-45, 401)) <= set(places) and max(after - here for here, after in zip(places, places[1:], strict=False)) <= 16
+    assert set(range(-45, 401)) <= set(places) and max(after - here for here, after in pairwise(places)) <= 16
 
 
 def test_of_many_pairs_some_are_explored_and_the_others_are_near_them():
