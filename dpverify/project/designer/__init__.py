@@ -137,10 +137,10 @@ def design(question: Question, judge: Judge) -> Design:
     Raises SpecError where the queries have no matrix, and no structure by which something is known of them.
     """
     known = structure(question)
-    if question.rows is None and isinstance(known, str):
-        raise SpecError(f"{question.file}, design: workload: its matrix has too many entries to be written out, and {known}")
     least = None if isinstance(known, str) else whole.necessary(question, known)
     best, left = _of_structure(question, known, least)
+    if question.rows is None and isinstance(known, str) and not best:
+        raise SpecError(f"{question.file}, design: workload: its matrix has too many entries to be written out, and {known}")
     proposed, few = _proposed(question, best)
     wanted = sorted((one for one in proposed if isinstance(one, Candidate)), key=lambda one: one.predicted or 0)
     left += [one for one in proposed if isinstance(one, NotTried)]
@@ -174,13 +174,14 @@ def _many(question: Question) -> bool:
 
 def _of_structure(question: Question, known: Structure | str, least: Stated | None) -> tuple[list[Designed], list[NotTried]]:
     """Noise of the best shape, with what is proved of it; and what there is no such noise for."""
-    if question.pure and question.rows is None:
-        assert isinstance(known, Structure)
-        named = [*tables.mechanisms(question, known)]
-        return [Designed(one.candidate, None, "", whole.stated(one.rms, least), one) for one in named], []
+    if question.pure:
+        tried = [*tables.mechanisms(question)]
+        named = [one for one in tried if isinstance(one, Laplace)]
+        left = [one for one in tried if isinstance(one, NotTried)]
+        return [Designed(one.candidate, None, "", whole.stated(one.rms, least), one) for one in named], left
     found = known if isinstance(known, str) else whole.shaped(question, known)
     if isinstance(found, str):
-        return [], [] if question.pure else [NotTried(whole.NAME, found)]
+        return [], [NotTried(whole.NAME, found)]
     stated, chosen = whole.errors(question, found, least), whole.candidate(question, found)
     return [Designed(chosen, None, "", stated, found, None, whole.greatest(found))], []
 

@@ -175,7 +175,7 @@ def _below(counted: fmpz_mat, gram: Floats, weights: Floats, *, replaced: bool) 
     turned = (axes[:, kept] / np.sqrt(values[kept])) @ axes[:, kept].T
     turned = (turned + turned.T) / 2
     scale = 2.0 ** np.floor(BITS - np.log2(np.abs(turned).max()))
-    return noise_shapes.from_below(counted, _integers(moves), _integers(turned * scale), int(scale) ** 2, replaced=replaced)
+    return noise_shapes.from_below(counted, integers(moves), integers(turned * scale), int(scale) ** 2, replaced=replaced)
 
 
 def _rounded(shaped: Floats) -> tuple[fmpz_mat, fmpz_mat, int]:
@@ -183,9 +183,10 @@ def _rounded(shaped: Floats) -> tuple[fmpz_mat, fmpz_mat, int]:
     z = np.rint(np.linalg.cholesky(shaped).T * 2.0**BITS)
     y = np.linalg.inv(z / 2.0**BITS)
     scale = 2.0 ** np.floor(BITS - np.log2(np.abs(y).max()) + 10)
-    return _integers(z), _integers(y * scale), int(scale) << BITS
+    return integers(z), integers(y * scale), int(scale) << BITS
 
 
-def _integers(values: Any) -> fmpz_mat:
+def integers(values: Any) -> fmpz_mat:
+    """Floats rounded to integers."""
     rounded = np.rint(values)
     return fmpz_mat(rounded.shape[0], rounded.shape[1], [int(x) for x in rounded.ravel().tolist()])
