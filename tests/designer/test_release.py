@@ -33,8 +33,10 @@ KINDS = {
     },
     "a claim file": {"query": [[1, 2, 0], [0, 1, 1]], "adjacency": "add-remove", "epsilon": 1, "weights": [1, 4]},
     "pure, no matrix": {"workload": {"kind": "marginals", "sizes": [30, 20, 4], "ways": 2}, "adjacency": "add-remove", "epsilon": 1},
-    "pure, a strategy": {"workload": {"kind": "ranges", "length": 24}, "adjacency": "replace", "epsilon": 1},
-    "pure, a strategy, real": {"workload": {"kind": "prefix", "length": 40}, "adjacency": "l1", "epsilon": 1},
+    "pure, a strategy": {"workload": {"kind": "ranges", "length": 80}, "adjacency": "replace", "epsilon": 1},
+    "pure, a strategy, real": {
+        "workload": {"kind": "product", "parts": ["ranges", "ranges"], "sizes": [12, 40]}, "adjacency": "l1", "epsilon": 1,
+    },
     "pure, shares of tables": {
         "workload": {"kind": "marginals", "sizes": [10, 8, 9], "ways": 2}, "adjacency": "add-remove", "epsilon": 1, "weights": [1, 2, 3],
     },

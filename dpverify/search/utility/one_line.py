@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import exp, expm1, log
 from typing import Final
 
@@ -37,6 +38,7 @@ def numbers_of(claim: Claim) -> tuple[float, float] | None:
     return (epsilon, delta) if epsilon > 0 and 0 < delta < 1 else None
 
 
+@lru_cache(64)
 def with_delta(epsilon: float, delta: float) -> tuple[float, float, float]:
     """Reach and least of the dual function that proves the most, and the bound, which may be below 0."""
     q = exp(-epsilon)
