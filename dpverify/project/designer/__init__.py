@@ -14,7 +14,7 @@ from dpverify.catalogue import Spec, read_spec
 from dpverify.errors import SpecError
 from dpverify.project.designer import releases, tables, whole
 from dpverify.project.designer.candidates import Candidate, NotTried, candidates
-from dpverify.project.designer.data import Data, of_histogram
+from dpverify.project.designer.data import Data, of_histogram, of_table
 from dpverify.project.designer.isotropy import Isotropy, isotropy
 from dpverify.project.designer.question import Question as Question
 from dpverify.project.designer.question import question_of as question_of
@@ -87,19 +87,38 @@ class Designed:
             (claim,) = read_spec(file).claims
         return claim.claim
 
-    def release(self, histogram: Sequence[Any] | Data, seed: int | None = None) -> Released:
+    def release(self, histogram: Any, seed: int | None = None) -> Released:
         """The answers to the queries on data, with noise, and their standard deviations.
 
-        histogram: how many records there are of each kind, in the order of the columns; or `Data`. seed: of numpy's generator; without
-        one its bits are new each time, as they must be where something is published. Raises DataError.
+        histogram: how many records there are of each kind, in the order of the columns; or a data frame of pandas or a relation of DuckDB,
+        with a column for each attribute as files have them; or `Data`. seed: of numpy's generator; without one its bits are new each time,
+        as they must be where something is published. Raises DataError.
         """
         import numpy as np
 
+        return self._released(self._data(histogram), np.random.default_rng(seed))
+
+    @property
+    def sampler(self) -> Callable[[Any, Any], list[float]]:
+        """The same as audits want samplers: from data and numpy's generator to noisy answers."""
+
+        def sampler(histogram: Any, rng: Any) -> list[float]:
+            return [*self._released(self._data(histogram), rng).answers]
+
+        return sampler
+
+    def _data(self, given: Any) -> Data:
+        assert self.question is not None
+        sizes, whole = sizes_of(self.question), self.question.adjacency not in REALS
+        if isinstance(given, Data):
+            return given
+        if hasattr(given, "columns"):
+            return of_table(given, sizes, whole=whole)
+        return of_histogram(given, sizes, whole=whole)
+
+    def _released(self, data: Data, rng: Any) -> Released:
         question = self.question
         assert question is not None
-        whole = question.adjacency not in REALS
-        data = histogram if isinstance(histogram, Data) else of_histogram(histogram, sizes_of(question), whole=whole)
-        rng = np.random.default_rng(seed)
         if isinstance(self.noise, Shaped):
             return releases.by_shape(question, self.noise, data, rng)
         if self.noise is not None:
