@@ -1,7 +1,7 @@
 """Designs beside what is published and other tools find, printed and written to reports/designs.md.
 
-Errors are root mean squares of one answer, at epsilon 1 and delta 10^-6, or at epsilon 1 alone. Each is an upper bound that is proved, and
-`times least` is at most how many times it is that of any mechanism with the same guarantee, whatever its noise. Every row is a process of its
+Errors are root mean squares of one answer, at epsilon 1 and delta 10^-6, or at epsilon 1 alone. Each is an upper bound that is proved;
+`times least` is at most how many times it is that of any mechanism with the same guarantee. Every row is a process of its
 own: seconds are of one core's time, start-up left out, and memory is the most that it has had. Published factors are those of Gaussian
 strategies: of the best optimiser there and a lower bound for strategies, by singular values (journal version of HDMM); ours are between the
 two proved ends of the least of all. Peers are asked in an environment of their own: a plain semidefinite program through cvxpy, and the
@@ -99,8 +99,9 @@ def ours(workload: dict[str, Any], **privacy: Any) -> dict[str, Any] | None:
 def published() -> dict[tuple[str, int], tuple[float, float]]:
     """The best factor that is published, and the lower bound for strategies, by workload."""
     with (HERE / "designs_published.csv").open(encoding="utf-8") as file:
-        rows = csv.DictReader(line for line in file if not line.startswith("#"))
-        return {(row["workload"].removeprefix("all-"), int(row["length"])): (float(row["best_found"]), float(row["svd_bound"])) for row in rows}
+        rows = [*csv.DictReader(line for line in file if not line.startswith("#"))]
+    factors = [(float(row["best_found"]), float(row["svd_bound"])) for row in rows]
+    return {(row["workload"].removeprefix("all-"), int(row["length"])): both for row, both in zip(rows, factors, strict=True)}
 
 
 def of_lines(peers: str) -> Iterator[tuple[str, ...]]:
@@ -136,7 +137,8 @@ def of_tables() -> Iterator[tuple[str, ...]]:
             for privacy in ({"delta": DELTA}, {}):
                 found = ours({"kind": "marginals", "sizes": sizes, "ways": ways}, **privacy)
                 how = "epsilon 1, delta 1e-6" if privacy else "epsilon 1"
-                yield (name, str(ways), how, "refused", "", "", "", "") if found is None else (name, str(ways), how, found["name"], *_costs(found))
+                told = ("refused", "", "", "", "") if found is None else (found["name"], *_costs(found))
+                yield name, str(ways), how, *told
 
 
 def _costs(found: dict[str, Any]) -> tuple[str, str, str, str]:
@@ -172,10 +174,12 @@ def main() -> int:
     reader.add_argument("--peers", default=sys.executable, help="the python of an environment that has cvxpy and jax-privacy")
     peers = reader.parse_args().peers
     what = (__doc__ or "").split("\n\n")[1].strip().replace("\n", " ")
-    lines = ["# Designs beside what is published", "", f"{what} `make designs`.", "", "## Prefix sums and ranges, epsilon 1, delta 1e-6", ""]
+    lines = ["# Designs beside what is published", "", f"{what} `make designs`.", ""]
+    lines += ["## Prefix sums and ranges, epsilon 1, delta 1e-6", ""]
     costs = ["error", "times least", "seconds", "MiB"]
     heads = ["queries", "bins", "factor", *costs, "published", "its lower bound", "semidefinite", "jax-privacy"]
-    lines += [*table(heads, of_lines(peers)), "", "## The same, epsilon 1 alone", "", *table(["queries", "bins", "mechanism", *costs], of_pure_lines())]
+    lines += [*table(heads, of_lines(peers)), "", "## The same, epsilon 1 alone", ""]
+    lines += table(["queries", "bins", "mechanism", *costs], of_pure_lines())
     lines += ["", "## Marginals", "", *table(["domain", "ways", "privacy", "mechanism", *costs], of_tables())]
     heads = ["epsilon", "any mechanism, delta 1e-6", "the best with this delta", "the best, pure"]
     lines += ["", "## Prefix sums of 64 bins as epsilon grows", "", *table(heads, curve())]

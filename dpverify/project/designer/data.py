@@ -106,7 +106,8 @@ def of_table(table: Any, sizes: tuple[int, ...], *, whole: bool) -> Data:
         names = [str(name).strip().lower() for name in table.columns]
     except (AttributeError, TypeError) as error:
         kind = type(table).__name__
-        raise DataError(f"{kind} is no histogram, data frame of pandas or relation of DuckDB. Give a list of counts or one of these.") from error
+        told = f"{kind} is no histogram, data frame of pandas or relation of DuckDB. Give a list of counts or one of these."
+        raise DataError(told) from error
     return _of_columns(names, [*rows], sizes, whole=whole)
 
 

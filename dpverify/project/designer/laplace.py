@@ -56,7 +56,8 @@ def rows_for(grams: Sequence[fmpz_mat], shares: Sequence[float]) -> Rows:
     y = np.linalg.pinv(z / 2.0**BITS)
     scale = 2.0 ** np.floor(2 * BITS - np.log2(np.abs(y).max()))
     measured, undone, unit = integers(z), integers(y * scale), int(scale) << BITS
-    return Rows(measured, undone, unit, laplace_strategies.reach(measured), tuple(laplace_strategies.of_rows(grams, measured, undone, unit)))
+    errors = laplace_strategies.of_rows(grams, measured, undone, unit)
+    return Rows(measured, undone, unit, laplace_strategies.reach(measured), tuple(errors))
 
 
 def _floats(matrix: fmpz_mat) -> Floats:
@@ -83,7 +84,7 @@ def _strategy(gram: Floats) -> Floats:
         work += 4.0 * len(start) * n**2 * found.nfev
         if np.isfinite(found.fun) and found.fun * whole < least:
             best, least = found.x.reshape(shape), found.fun * whole
-    return np.concatenate([np.eye(n), best]) / (1 + best.sum(axis=0))
+    return np.asarray(np.concatenate([np.eye(n), best]) / (1 + best.sum(axis=0)), dtype=np.float64)
 
 
 def _error(sums: Floats, gram: Floats) -> tuple[float, Floats]:
@@ -128,7 +129,8 @@ def shares_of_tables(sizes: Sequence[int], asked: Tables) -> dict[tuple[int, ...
         return None
     worth = np.array([float(count * value) for _, count, value in kinds])
     whole = prod(sizes)
-    seen = np.array([[float(Fraction(whole, prod(sizes[i] for i in table))) * (set(kept) <= set(table)) for table in sets] for kept, _, _ in kinds])
+    outside = [float(Fraction(whole, prod(sizes[i] for i in table))) for table in sets]
+    seen = np.array([[size * (set(kept) <= set(table)) for table, size in zip(sets, outside, strict=True)] for kept, _, _ in kinds])
     seen = seen / seen.max()
     worth = worth / worth.sum()
 

@@ -16,8 +16,8 @@ from flint import fmpz_mat
 from dpverify.errors import DataError, DpverifyError
 from dpverify.project.designer.data import Data
 from dpverify.project.designer.exact import Floats, floats
-from dpverify.project.designer.question import Question
 from dpverify.project.designer.laplace import Rows
+from dpverify.project.designer.question import Question
 from dpverify.project.designer.shapes import Dense
 from dpverify.project.designer.structure import tables_of
 from dpverify.project.designer.tables import Laplace, Plan, moved_by
@@ -128,9 +128,9 @@ def _of_shares(
         seen[kept] = known / float(total), 2 * float((scale * whole) ** 2 * count / (cells * total))
     answers, deviations = [], []
     for term in workload.terms:
-        table, square = _table(tuple(i for i, part in enumerate(term.parts) if part == "identity"), sizes, seen)
-        answers.append(table.ravel())
-        deviations.append(np.full(table.size, sqrt(square)))
+        cells_of, square = _table(tuple(i for i, part in enumerate(term.parts) if part == "identity"), sizes, seen)
+        answers.append(cells_of.ravel())
+        deviations.append(np.full(cells_of.size, sqrt(square)))
     told = (EXACT if found.whole else FLOATS,)
     return Released(tuple(_flat(answers)), tuple(_flat(deviations)), tuple(names_of(question)), told)
 
@@ -147,10 +147,11 @@ def _of_plans(question: Question, found: Laplace, data: Data, rng: Generator, sc
             answers[number], deviations[number] = some, sqrt(2) * float(size) * np.sqrt(spread)
     order = sorted(answers)
     told_ = (EXACT if found.whole else FLOATS,)
-    return Released(tuple(_flat([answers[k] for k in order])), tuple(_flat([deviations[k] for k in order])), tuple(names_of(question)), told_)
+    found_, spreads = (tuple(_flat([each[k] for k in order])) for each in (answers, deviations))
+    return Released(found_, spreads, tuple(names_of(question)), told_)
 
 
-def _left_inverse(factor: Rows) -> Floats:
+def _left_inverse(factor: Rows | Dense) -> Floats:
     rows, undone = (np.array([[float(x) for x in row] for row in matrix.tolist()]) for matrix in (factor.measured, factor.undone))
     return np.asarray(np.linalg.solve(undone @ rows, undone), dtype=np.float64)
 

@@ -9,7 +9,7 @@ from math import prod
 from typing import Final
 
 import numpy as np
-from flint import arb, fmpz_mat
+from flint import arb
 
 from dpverify.project.designer.candidates import Candidate, NotTried
 from dpverify.project.designer.laplace import Rows, rows_for, shares_of_tables
@@ -104,9 +104,8 @@ def _plain(question: Question, workload: Workload, name: str) -> Iterator[Laplac
     squares = sum((term.weight**2 * prod(map(trace_of, term.parts, workload.sizes)) for term in workload.terms), Fraction(0))
     rms = (rational(squares) * _variance(epsilon, twice, whole=whole)).sqrt()
     yield Laplace(Candidate(f"{name}, histogram", f"the same {name} noise on every cell, summed", "", float(rms)), rms, whole)
-    shares = _cube_roots(
-        [float(t.weight**2 * n * prod(map(moved_by, t.parts, workload.sizes)) ** 2) for t, n in zip(workload.terms, workload.lengths, strict=True)]
-    )
+    both = zip(workload.terms, workload.lengths, strict=True)
+    shares = _cube_roots([float(one.weight**2 * count * prod(map(moved_by, one.parts, workload.sizes)) ** 2) for one, count in both])
     square = arb(0)
     for term, count, share in zip(workload.terms, workload.lengths, shares, strict=True):
         moved = twice * prod(map(moved_by, term.parts, workload.sizes))
@@ -197,7 +196,8 @@ def _plan(workload: Workload, numbers: tuple[int, ...], share: Fraction) -> Foun
         return None
     known: dict[tuple[tuple[str, ...], int, tuple[float, ...]], Rows] = {}
     factors: list[Rows | None] = [None] * len(sizes)
-    costs = [[float(trace_of(part, n)) if part != "total" or len(parts) > 1 else 1.0 for part in parts] for parts, n in zip(families, sizes, strict=True)]
+    both = zip(families, sizes, strict=True)
+    costs = [[float(trace_of(part, n)) if part != "total" or len(parts) > 1 else 1.0 for part in parts] for parts, n in both]
     open_ = [i for i, parts in enumerate(families) if not _itself(parts)]
     for _ in range(_TURNS if len(terms) > 1 and len(open_) > 1 else 1):
         for i in open_:
