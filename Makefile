@@ -22,7 +22,7 @@ PEERS := $(shell sed -n '/^bench = /s/[^"]*"\([^"]*\)"[^"]*/\1 /gp' pyproject.to
 BUILD := $(shell sed -n 's/^release = \["\(.*\)"\]$$/\1/p' pyproject.toml)
 FLINT := $(shell sed -n 's/^ *"\(python-flint[^"]*\)".*/\1/p' pyproject.toml)
 
-.PHONY: help verify reports record test quick record-lines test-wide test-all lint types imports check second-opinion reports-check dist wheel-test bundle release docs bench accountants power audit formal .coq mutants ci clean
+.PHONY: help verify reports record test quick record-lines test-wide test-all lint types imports check second-opinion reports-check dist wheel-test bundle release docs bench designs accountants power audit formal .coq mutants ci clean
 
 help:  ## what each target does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -111,6 +111,9 @@ bench: .venv/run  ## measure, print, and write the reports/*bench.md, reports/ac
 	$(MAKE) --no-print-directory accountants
 	.venv-bench/bin/python bench/geometry.py
 
+designs: .venv/run .venv-designs/done  ## designs beside what is published and other optimisers find, write reports/designs.md
+	env OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/designs.py --peers .venv-designs/bin/python
+
 accountants: .venv-bench/done  ## ask other accountants what is proved here, write reports/accountants.md
 	.venv-bench/bin/python bench/accountants.py $(ARGS)
 
@@ -192,6 +195,11 @@ clean:  ## remove environments, caches and builds
 	@test -n "$(PYTHON)" || { echo "dpverify needs python3 >= 3.11; found none. Install one or pass PYTHON=/path/to/python." >&2; exit 2; }
 	rm -rf $(@D) && $(PYTHON) -m venv $(@D)
 	$(@D)/bin/python $(PIP) -r specs/libraries/requirements/$*.txt && $(@D)/bin/python $(PIP) -e . || echo "not installed: $*" >&2
+	@touch $@
+
+.venv-designs/done:
+	$(PYTHON) -m venv .venv-designs
+	for peer in numpy scipy cvxpy jax-privacy; do .venv-designs/bin/python $(PIP) "$$peer" || echo "not installed: $$peer" >&2; done
 	@touch $@
 
 .venv-bench/done: pyproject.toml

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations, pairwise, product
 from typing import Any, Final
 
@@ -43,6 +44,7 @@ def all_log_concave(part: Part) -> bool:
     return all(log_concave(leaf.part.mechanism) for leaf in leaves(part))
 
 
+@lru_cache(maxsize=16)
 def choices(part: Part) -> tuple[Choice, ...]:
     """Pairs of neighbours one of which is certainly worst. Raises Undecided where there are too many, or they are not known."""
     spaces, factor = together(part, linked=True, alone=True), root_factor(part)
