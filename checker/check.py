@@ -13,6 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # with `python -P` too
 
 import algebra as al
+import curves
 import finite
 import noise
 import parts
@@ -51,21 +52,51 @@ def examined(data, notes):
     must(not epsilon or al.names(epsilon) or field.positive(epsilon), "a negative epsilon")
     beta = field.form(parse(claim.get("beta", "0")))
     must(field.at_most({}, beta) and field.at_most(beta, al.ONE), "a beta that is no probability")
+    must(not delta or al.names(delta) or (field.at_most({}, delta) and field.at_most(delta, al.ONE)), "a delta that is no probability")
+    read, curve = [], None
     for number, line in enumerate(data["lines"]):
         here = f"line {number}, {line['rule'][:40]}: "
         facts.append(None)
         try:
-            facts[-1] = parts.infer(claim, field, line, facts, RULES, Fact)
+            if line["rule"] in curves.RULES and not line.get("place"):
+                sure(delta != {}, "a curve in a claim of pure privacy")
+                curve = curve or curves.Curve(claim, field)
+                read += curves.bounds(curve, (epsilon, delta), line)
+            else:
+                facts[-1] = parts.infer(claim, field, line, facts, RULES, Fact)
         except (Undecided, *ODD) as why:
             notes.append(f"{here}{why}")
         except (Malformed, Refused) as why:
             raise Refused(f"{here}{why}") from why
         unread = [key for key in line.get("parameters", {}) if facts[-1] is not None and UNREAD & {key, f"{line['rule']} {key}"}]
         notes.extend(f"{here}its {key!r}, for what the line states is shown without it" for key in sorted(unread))
-    sure(delta == {} and not any(key in claim for key in ("measure", "within")), "the claim is not one of pure privacy")
+    sure(not any(key in claim for key in ("measure", "within")), "the claim is not one of privacy in epsilon and delta")
     both = [line["rule"] == "one-sided" or "order" not in claim for line in data["lines"]]
     whole = [f for f, counts in zip(facts, both, strict=True) if f is not None and f.about == "whole" and (counts or f.side == "upper")]
+    if delta != {}:
+        return approximate(data, field, (epsilon, delta), read, [f for f in whole if f.side != "lower"], notes)
     return judged(data, field, epsilon, whole, notes)
+
+
+def approximate(data, field, claimed, read, pure, notes):
+    """The verdict about (epsilon, delta), one of which may be asked for: by what curves prove, and by pure epsilons from above."""
+    epsilon, delta = claimed
+    read = [*read, *(("epsilon", "upper", f.value, f.assumed) for f in pure if f.value != INFINITE)]
+    sides = {side: [r for r in read if r[1] == side] for side in ("upper", "lower")}
+    met = [r for r in sides["upper"] if r[0] == "delta" or epsilon is None or field.at_most(r[2], epsilon)]
+    against = [r for r in sides["lower"] if r[0] == "delta" or (epsilon is not None and field.positive(al.sub(r[2], epsilon)))]
+    upper, lower = best(field, "min", epsilons(sides["upper"])), best(field, "max", epsilons(sides["lower"]))
+    must(not (met and against), "the lines contradict each other")
+    found = "PROVED" if met else "REFUTED" if against else "UNKNOWN"
+    if found == "UNKNOWN":
+        return Answer("undecided", None, lower, upper, (), notes or ["the bounds that the lines give are not compared with the claim here"])
+    must(found == data["verdict"], f"the certificate says {data['verdict']}, its lines give {found}")
+    return Answer("decided", found, lower, upper, tuple((met or against)[0][3]), notes)
+
+
+def epsilons(read):
+    """The bounds on epsilon."""
+    return [value for what, _, value, _ in read if what == "epsilon"]
 
 
 def judged(data, field, epsilon, facts, notes):

@@ -7,11 +7,11 @@ so that the numbers next to what it gives enclose the value. What has no value, 
 from collections import namedtuple
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 
 from terms import sure
 
-PI = Fraction("3.141592653589793238462643383279502884197169399375105820974944")
+HALF = Fraction(1, 2)
 DOWN, UP = (Context(50, to, MIN_EMIN, MAX_EMAX, traps=[InvalidOperation, DivisionByZero, Overflow]) for to in (ROUND_FLOOR, ROUND_CEILING))
 
 
@@ -90,5 +90,16 @@ def log(x):
 
 
 def pi():
-    """By its first sixty digits."""
-    return point(PI).hull(point(PI + Fraction(1, 10**60)))
+    """pi."""
+    return _pi(DOWN.prec)
+
+
+@lru_cache
+def _pi(digits):
+    """16 arctan(1/5) - 4 arctan(1/239) (Machin), each by its series, whose terms take turns in sign and fall."""
+    total, unit = Fraction(0), 10 ** (digits + 5)
+    for times, n in ((16, 5), (-4, 239)):
+        k, power = 0, Fraction(1, n)
+        while power * unit > 1:
+            total, k, power = total + times * (-1) ** k * power / (2 * k + 1), k + 1, power / n**2
+    return point(total - Fraction(20, unit)).hull(point(total + Fraction(20, unit)))

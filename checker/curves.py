@@ -1,0 +1,314 @@
+"""Privacy curves of mechanisms, and the rules that read bounds off them (docs/theory/curves.md, docs/theory/composition.md).
+
+What a mechanism loses is derived from the mechanism itself, whatever the lines say of its parts: at each pair of neighbours that parts may
+share, or at the worst where each has its own. A curve from above dominates both orders of all neighbours; one from below is that of some.
+"""
+
+from contextlib import suppress
+from itertools import permutations
+
+import lattice
+import noise
+import norms
+import pairs
+from algebra import ONE, Fraction, add, constant, evaluate, mul, scale, sub
+from finite import Table
+from noise import IDEAL, LINE, Noise, Question
+from norms import dot
+from parts import COMBINATORS, STEPS, asked, down, every, further, known_size, leaves, relation, spaces
+from terms import must, rational, require, sure, Malformed, Undecided
+
+HALF = Fraction(1, 2)
+PRECISIONS = (100, 200, 400)
+SIGNS = (("upper", (-1, 0)), ("lower", (1,)))  # of the divergence less delta: what proves a bound of that side on epsilon
+WORST = "answers of some neighbours are apart, in the worst direction, by the stated sensitivity"
+ALL = "no answer moves further than the stated sensitivity"
+
+
+class Way:
+    """One way to look at the parts: a side, and the pair of neighbours that all share, None where each has its own."""
+
+    def __init__(self, side, pair, ways, assumed):
+        self.side, self.pair, self.ways, self.assumed = side, pair, ways, assumed
+
+    def of(self, q):
+        """The pair of laws of a part, as often as it is run."""
+        count = q.count(q.part["times"] if q.part else "1")
+        sure(count.keys() == {()}, "a number of runs that is a parameter")
+        return composed([(self.once(q), int(count[()]))], self.side)
+
+    def once(self, q):
+        kind, inner = q.kind, [down(q, n) for n in range(len(q.mechanism.get("parts") or ([1] if "part" in q.mechanism else [])))]
+        if kind == "compose":
+            return composed([(self.once(p), self.times(p)) for p in inner], self.side)
+        if kind == "parallel":
+            sure(q.factor == ONE and self.pair is None, "parallel parts on neighbours of neighbours, or that share theirs")
+            self.assumed.append("parts in parallel see disjoint data, and the worst neighbours of each occur")
+            return pairs.greatest([self.of(p) for p in inner])
+        if kind == "subsample":
+            return self.sampled(q, inner[0])
+        if kind in (*STEPS, "post_process"):
+            sure(kind in STEPS or self.side == "upper", "what a map of the output leaves to be seen is not known")
+            sure(kind not in STEPS or q.field.positive(q.form(q.mechanism[STEPS[kind]])), "neighbours that are no step apart")
+            sure(kind != "group" or q.count(q.mechanism["size"], known=sure), "a group of no whole number")
+            self.assumed.append(f"neighbours behind {kind} move apart in one direction" if kind in STEPS else "the map does not look at the data")
+            return self.of(inner[0])
+        sure(kind not in COMBINATORS, "the curve of a mechanism of this kind")
+        return self.leaf(q)
+
+    def times(self, q):
+        count = q.count(q.part["times"])
+        sure(count.keys() == {()}, "a number of runs that is a parameter")
+        return int(count[()])
+
+    def sampled(self, q, part):
+        rate = q.form(q.mechanism["rate"])
+        sure(q.factor == ONE and q.mechanism["scheme"] == "poisson", "a sample on neighbours of neighbours, or without replacement")
+        sure(q.field.positive(rate) and q.field.at_most(rate, ONE), "a rate that is not certainly above 0 and at most 1")
+        sure(self.pair is None or type(self.pair[0]) is Fraction, "a sample of tables")
+        self.assumed.append("samples are drawn as declared and not seen")
+        inner = self.of(part)
+        sure(inner.alike or self.side == "upper", "which of two laws is that with the record")
+        made = pairs.sampled(pairs.symmetric(inner), rate)
+        return made.turned() if self.pair is not None and sum(self.pair) < 0 else made
+
+    def leaf(self, q):
+        if q.kind in ("table", "exponential"):
+            sure(self.pair is not None and type(self.pair[0]) is int, "a table by itself")
+            rows = Table(q).rows
+            self.assumed.append("the listed inputs are adjacent, and no others")
+            return pairs.finite(list(zip(*(rows[x] for x in self.pair), strict=True)))
+        if q.kind == "kary_response":
+            return response(q)
+        if q.kind == "guarantee":
+            sure(self.side == "upper", "what a stated guarantee leaves to be seen")
+            self.assumed.append("the mechanism is as private as is stated")
+            return stated(q)
+        q = further(q)
+        sure(q.kind in noise.ADDED, "the curve of a mechanism of this kind")
+        if q.query:
+            sure(self.pair is not None and q.factor == ONE and known_size(q), "a query whose records are not told")
+            return self.at_pair(q)
+        self.assumed.append(ALL if self.side == "upper" else WORST)
+        return added(q.mechanism, q, self.side, None)
+
+    def at_pair(self, q):
+        """Noise on a query: how far its answers are apart is known."""
+        moved = [dot(row, self.pair) for row in norms.matrix_of(q.query["rows"])]
+        return added(q.mechanism, q, self.side, moved)
+
+
+def composed(listed, side):
+    """The composition of pairs, each so often."""
+    listed = [(pair, n) for pair, n in listed if n]
+    if [n for _, n in listed] == [1]:
+        return listed[0][0]
+    if all(pair.mu is not None for pair, _ in listed):
+        return pairs.gaussian(pairs.FIELD.power(add(*(scale(mul(pair.mu, pair.mu), n) for pair, n in listed)), HALF))
+    raise Undecided("a composition of other than Gaussian noises")
+
+
+def response(q):
+    """docs/theory/finite.md#kary-response: two inputs, whose own outputs are the likely ones."""
+    k, p = q.count(q.mechanism["k"], 2), q.form(q.mechanism["p"])
+    sure(k.keys() == {()} and q.field.at_most({}, p) and q.field.at_most(p, ONE), "p is not certainly from 0 to 1")
+    rest = mul(sub(ONE, p), q.field.power(sub(k, ONE), Fraction(-1)))
+    others = [(scale(rest, k[()] - 2),) * 2] if k[()] > 2 else []
+    made = pairs.finite([(p, rest), (rest, p), *others])
+    made.alike = True
+    return made
+
+
+def stated(q):
+    """docs/theory/composition.md#stated-guarantee."""
+    m, field = q.mechanism, q.field
+    rows = [[q.form(x) for x in row] for row in m["rows"]]
+    sure("order" not in m and all(field.at_most({}, x) for row in rows for x in row), "a guarantee of one order alone")
+    if m["measure"] == "approximate":
+        pure = all(field.zero(row[1]) for row in rows)
+        sure(q.factor == ONE or (pure and noise.whole(field, q.factor)), "a guarantee with a delta for neighbours of neighbours")
+        must(all(len(row) == 2 and field.at_most(row[1], ONE) for row in rows), "no epsilon and delta")
+        return pairs.hull([(mul(q.factor, e), d) for e, d in rows])
+    sure(m["measure"] == "gdp" and noise.whole(field, q.factor), "a guarantee in this measure")
+    return pairs.gaussian(mul(q.factor, field.extreme("min", [row[0] for row in rows])))
+
+
+def added(m, q, side, moved):
+    """Noise on an answer: in the norm in which its pair is known; moved: what each coordinate moves by, where it is known."""
+    sure(not q.field.domains, "parameters")
+    if m.get("integers"):
+        sure(moved is None or (len(moved) == 1 and moved[0].denominator == 1), "answers that differ by no integers, or several coordinates")
+        size = None if moved is None else constant(abs(moved[0]))
+        return lattice.pair(Noise(Question(m, q.moved if moved is None else size, None, q.field, q.values), line=True))
+    power = shape(Noise(Question(m, ONE, None, q.field, q.values), line=True))
+    sure(power is not None, "noise that is neither Gaussian nor Laplace noise")
+    norm = m.get("norm", LINE)
+    if moved is not None:
+        wanted = {"kind": "lp", "p": str(power), "matrix": []}
+        norm = norm if q.kind == "radial" else wanted
+        q = Question({**m, **({"norm": norm} if "norm" in m else {})}, length(norm, moved, q, power, side), None, q.field, q.values)
+    drawn = Noise(q, line=True)
+    line = drawn.dimension == ONE
+    euclid = norm["kind"] == "ellipsoid" or (norm["kind"] == "lp" and norm["p"] == str(power)) or line
+    sure(euclid, "noise around the answer in another norm")
+    rate, root = split(drawn, power), drawn.q.field.power
+    reach = drawn.shift
+    if drawn.copies != ONE and norm["kind"] == "lp":  # the greatest l_power length of a shift of that length in l_p
+        n, p = drawn.copies, norm["p"]
+        longer = 1 / Fraction(power) - (0 if p is None else 1 / rational(p))
+        if (p is None or rational(p) > power) and not (power == 1 and side == "lower"):
+            reach = mul(reach, root(n, longer))
+    sure(drawn.copies == ONE or norm["kind"] == "lp", "coordinates in a norm by a matrix")
+    if power == 2:
+        return pairs.gaussian(mul(reach, root(scale(rate, 2), HALF)))
+    return pairs.laplace(mul(reach, rate))
+
+
+def length(norm, moved, q, power, side):
+    """How long a shift is; from below, where coordinates move together, what one of them tells of Laplace noise."""
+    if not any(moved):
+        return {}
+    if power == 1 and side == "lower":
+        return constant(max(map(abs, moved)))
+    return norms.longest(norm, [norms.up_to_sign(moved)], len(moved), q.field, side)
+
+
+def shape(drawn):
+    """2 of Gaussian noise, 1 of Laplace noise."""
+    sure(drawn.even and drawn.support == [None, None], "noise that is not even, or has ends")
+    rates = [power for power in (1, 2) if split(drawn, power) is not None]
+    return rates[0] if rates else None
+
+
+def split(drawn, power):
+    """c where h = c r**power + a constant, certainly positive."""
+    moving = {m: c for m, c in drawn.h.items() if "r" in noise.names({m: c})}
+    if len(moving) != 1:
+        return None
+    ((m, c),) = moving.items()
+    inside, rest = noise.split(m)
+    good = inside == [(noise.R, Fraction(power))] and drawn.q.field.positive({rest: c})
+    return {rest: c} if good else None
+
+
+def ways(q):
+    """The pairs of neighbours that parts share, [None] where each has its own; whether histograms are real."""
+    listed, known = leaves(q.mechanism, q.part), set(spaces_of(q))
+    if not known:
+        return [None]
+    sure(len(known) == 1, "parts that share several kinds of neighbours")
+    sure(not any(m["kind"] in (*STEPS, "parallel") for m, _ in every(q.mechanism)), "neighbours that are several steps apart, or not shared")
+    adjacency, ((kind, n),) = {part["query"]["adjacency"] for _, part in listed if part and part["query"]}, known
+    if kind == "inputs":
+        tables = [Table(inner) for inner in bottom(q) if inner.kind in ("table", "exponential")]
+        return sorted({pair for table in tables for pair in table.pairs})
+    sure(len(adjacency) == 1 and adjacency <= {"add-remove", "replace", "l1"}, "neighbours by l2")
+    unit = [tuple(Fraction(i == j) for i in range(n)) for j in range(n)]
+    if adjacency == {"replace"}:
+        return [tuple(x - y for x, y in zip(v, w, strict=True)) for v, w in permutations(unit, 2)]
+    return [*unit, *(tuple(-x for x in v) for v in unit)]
+
+
+def bottom(q):
+    """The questions of mechanisms without parts."""
+    parts = q.mechanism.get("parts") or ([q.mechanism["part"]] if "part" in q.mechanism else [])
+    return [leaf for n in range(len(parts)) for leaf in bottom(down(q, n))] if parts else [q]
+
+
+def spaces_of(q):
+    """What neighbours differ in, of the whole or its parts."""
+    if q.part is None and not q.mechanism.get("parts") and "part" not in q.mechanism:
+        m = q.mechanism
+        if m["kind"] in ("table", "exponential"):
+            return [("inputs", len(m.get("rows") or m["scores"]))]
+        return [("records", len(q.query["rows"][0]))] if q.query else []
+    return spaces(q.mechanism)
+
+
+class Curve:
+    """The curve of a whole mechanism: the greatest of the pairs at all ways, in both orders, from above and from below."""
+
+    def __init__(self, claim, field):
+        self.q = asked(claim, field)
+        if self.q.kind in COMBINATORS:
+            must(claim["sensitivity"] is None and claim["query"] is None, "not made of parts of own sensitivities")
+        relation(claim)
+        sure(not field.domains and "order" not in claim, "parameters, or one order alone")
+        if self.q.query:
+            self.q.part = {"query": self.q.query, "times": "1"}
+        self.ways, self.sides = ways(self.q), {}
+
+    def pairs(self, side):
+        """The pairs of a side, and what they take for granted; Undecided where they are not known."""
+        if side not in self.sides:
+            assumed = [IDEAL]
+            made = [Way(side, way, self.ways, assumed).once(self.q) for way in self.ways]
+            self.sides[side] = made, list(dict.fromkeys(assumed))
+        return self.sides[side]
+
+    def delta(self, side, epsilon, bits):
+        """An interval that holds the divergence of this side."""
+        evaluate({}, bits)
+        listed = self.pairs(side)[0]
+        near = pairs.near(epsilon)
+        return pairs.highest([pair.both(near) for pair in listed])
+
+    def closed(self, side, epsilon):
+        """The same as a form, None where there is none."""
+        listed = self.pairs(side)[0]
+        made = [part for pair in listed for part in ([pair] if pair.alike else [pair, pair.turned()])]
+        return pairs.FIELD.extreme("max", [pair.closed(epsilon) for pair in made]) if all(pair.closed for pair in made) else None
+
+    def compare(self, side, epsilon, delta):
+        """1, -1 or 0 where the divergence of a side is certainly above delta, below, or equal to it; None where that is not known."""
+        for bits in PRECISIONS:
+            found = self.delta(side, epsilon, bits) - pairs.near(delta)
+            if found.sign() is not None:
+                return found.sign()
+        form = self.closed(side, epsilon)
+        return None if form is None else 0 if pairs.FIELD.zero(sub(form, delta)) else None
+
+
+def bounds(curve, claimed, line):
+    """What a line about the curve of the whole proves of the claim (epsilon, delta), None for "tight": pairs of what it bounds,
+    "epsilon" or "delta", a side, a value, or the comparison with what is claimed, and what that takes for granted.
+    """
+    rule, given, (epsilon, delta) = line["rule"], line.get("parameters", {}), claimed
+    if rule == "closed-epsilon":
+        first, later = (curve.q.form(given[key]) for key in ("epsilon", "later"))
+        sure(delta is not None and pairs.FIELD.at_most({}, first), "no epsilon of at least 0")
+        here, after = (curve.compare("upper", x, delta) for x in (first, later))
+        must(here == 0 and after == -1 and pairs.FIELD.positive(sub(later, first)), "the curve is not delta there, and less later")
+        found = [("epsilon", "upper", first, curve.pairs("upper")[1])]
+        below = [curve.compare("lower", x, delta) for x in (first, later)] == [0, -1]
+        return [*found, *([("epsilon", "lower", first, curve.pairs("lower")[1])] if below else [])]
+    if rule == "closed-profile" or given.get("delta") is True:
+        return compared(curve, epsilon, delta)
+    found = []
+    for side, signs in SIGNS:
+        if side in given:
+            sure(given[side] != "inf", "an epsilon without end")
+            value = constant(rational(given[side]))
+            sure(delta is not None and pairs.FIELD.at_most({}, value), "no epsilon of at least 0")
+            with suppress(Undecided):
+                found += [("epsilon", side, value, curve.pairs(side)[1])] * (curve.compare(side, value, delta) in signs)
+    sure(found, "whether the curve is above delta, or below it, there")
+    return found
+
+
+def compared(curve, epsilon, delta):
+    """Where the tight delta at the claimed epsilon is beside the claimed one."""
+    require(epsilon is not None, Malformed, "no epsilon at which the curve is asked")
+    if delta is None:
+        return [("delta", "upper", curve.delta("upper", epsilon, PRECISIONS[0]), curve.pairs("upper")[1])]
+    found, why = [], "where the curve is beside the claimed delta"
+    for side, signs in SIGNS[::-1]:
+        try:
+            found += [("delta", side, None, curve.pairs(side)[1])] * (curve.compare(side, epsilon, delta) in signs)
+        except Undecided as error:
+            why = str(error)
+    sure(found, why)
+    return found
+
+
+RULES = ("privacy-profile", "closed-profile", "closed-epsilon")

@@ -1,0 +1,174 @@
+"""Pairs of laws by their profiles (docs/theory/curves.md): H(eps), the most that P(S) - e**eps Q(S) is, for every real eps.
+
+A profile is a function of an interval that holds eps, and gives one that holds H. What is known of a pair beside it: `mu`, where it is
+N(0, 1) and N(mu, 1); `shift`, of Laplace noise of scale 1; `atoms`, the two probabilities of each of finitely many outcomes. All are forms.
+"""
+
+from decimal import Decimal
+
+from algebra import ONE, Field, Fraction, _sum, add, constant, mul, scale, sub
+from intervals import Interval, exp, log, point
+from normal import phi
+
+FIELD = Field({})
+ZERO, UNIT = point(0), point(1)
+HALF = Fraction(1, 2)
+
+
+class Pair:
+    """One pair in one order. alike: whether the other order has the same profile."""
+
+    def __init__(self, profile, alike=False, **known):
+        self.profile, self.alike = profile, alike
+        self.mu, self.shift, self.atoms = (known.get(key) for key in ("mu", "shift", "atoms"))
+        self.closed = known.get("closed")
+
+    def turned(self):
+        """The other order."""
+        if self.alike:
+            return self
+        atoms = None if self.atoms is None else [(q, p) for p, q in self.atoms]
+        return finite(atoms) if atoms is not None else Pair(lambda eps: turned(self.profile, eps))
+
+    def both(self, eps):
+        """The greater profile of the two orders."""
+        here = self.profile(eps)
+        return here if self.alike else highest([here, turned(self.profile, eps)])
+
+
+def turned(profile, eps):
+    """The profile of the other order: 1 - a + a H(1/a)."""
+    odds = exp(eps)
+    return above(UNIT - odds + odds * profile(-eps))
+
+
+def above(x):
+    """The positive part."""
+    return Interval(max(x.lo, Decimal(0)), max(x.hi, Decimal(0)))
+
+
+def highest(values):
+    """The greatest."""
+    return Interval(max(x.lo for x in values), max(x.hi for x in values))
+
+
+def near(p):
+    """The interval of a form without parameters, at the precision of now."""
+    return _sum(p, {})
+
+
+def gaussian(mu):
+    """docs/theory/curves.md#gaussian."""
+    if not mu:
+        return finite([(ONE, ONE)])
+
+    def profile(eps):
+        size = near(mu)
+        half, far = size / point(2), eps / size
+        return above(phi(half - far) - exp(eps) * phi(-half - far))
+
+    def closed(eps):
+        far, half, root = mul(eps, FIELD.power(mu, Fraction(-1))), scale(mu, HALF), FIELD.power(constant(2), -HALF)
+        first, second = (FIELD.erfc(mul(root, p)) for p in (sub(far, half), add(far, half)))
+        return scale(sub(first, mul(FIELD.exp(eps), second)), HALF)
+
+    return Pair(profile, True, mu=mu, closed=closed)
+
+
+def laplace(shift):
+    """docs/theory/curves.md#laplace."""
+
+    def profile(eps):
+        size = near(shift)
+        low, high = (max(ZERO.lo, f(end)) for f, end in ((lambda x: below(x, size.lo).lo, eps.hi), (lambda x: below(x, size.hi).hi, eps.lo)))
+        return Interval(low, max(low, high))
+
+    def below(x, size):
+        """The value at one eps and one shift: it falls in eps, and rises with the shift."""
+        if x <= size.copy_negate():
+            return UNIT - exp(Interval(x, x))
+        return UNIT - exp((Interval(x, x) - Interval(size, size)) / point(2))
+
+    def closed(eps):
+        return {} if FIELD.at_most(shift, eps) else sub(ONE, FIELD.exp(scale(sub(eps, shift), HALF)))
+
+    return Pair(profile, True, shift=shift, closed=closed)
+
+
+def finite(atoms):
+    """docs/theory/curves.md#finite-curve, of one pair of rows."""
+
+    def profile(eps):
+        odds = exp(eps)
+        return sum((above(near(p) - odds * near(q)) for p, q in atoms), ZERO)
+
+    def closed(eps):
+        odds = FIELD.exp(eps)
+        terms = [sub(p, mul(odds, q)) for p, q in atoms]
+        return add(*(t for t in terms if not FIELD.at_most(t, {})))
+
+    same = len(atoms) == 1
+    return Pair(profile, same, atoms=atoms, closed=closed)
+
+
+def greatest(pairs):
+    """What is nowhere below any of them: a maximum of profiles is one."""
+    first, *more = pairs
+    if not more:
+        return first
+    if all(p.mu is not None for p in pairs):
+        return gaussian(FIELD.extreme("max", [p.mu for p in pairs]))
+    if all(p.shift is not None for p in pairs):
+        return laplace(FIELD.extreme("max", [p.shift for p in pairs]))
+    return Pair(lambda eps: highest([p.profile(eps) for p in pairs]), all(p.alike for p in pairs))
+
+
+def symmetric(pair):
+    """What dominates both orders of a pair, in both orders."""
+    return pair if pair.alike else Pair(pair.both, True)
+
+
+def sampled(pair, rate):
+    """docs/theory/composition.md#poisson-subsampling, the law with the record first."""
+
+    def profile(eps):
+        p, odds = near(rate), exp(eps)
+        rest = UNIT - p
+        if odds.hi <= rest.lo:
+            return UNIT - odds
+        if odds.lo <= rest.hi:  # about the corner
+            return Interval((UNIT - odds).lo, max((UNIT - odds).hi, p.hi))
+        return above(p * pair.profile(log((odds - rest) / p)))
+
+    return Pair(profile)
+
+
+def hull(points):
+    """The greatest profile with H(eps) <= delta, in both orders, for each (eps, delta), forms: the lower convex hull of what is known."""
+
+    def profile(eps):
+        known, a = [(ZERO, UNIT), (UNIT, UNIT)], exp(eps)
+        for e, d in points:
+            odds, delta = exp(near(e)), near(d)
+            known += [(odds, delta), (UNIT / odds, UNIT - UNIT / odds + delta / odds)]
+        best = UNIT
+        for x, y in known:
+            if x.hi <= a.lo:
+                best = least(best, y)
+        for x, y in known:
+            for z, w in known:
+                if x.hi < a.lo and a.hi < z.lo:
+                    best = least(best, y + (w - y) * ((a - x) / (z - x)))
+        return best
+
+    def closed(eps):
+        """What is stated at the eps itself, or before it."""
+        return FIELD.extreme("min", [ONE, *(d for e, d in points if FIELD.at_most(e, eps))])
+
+    return Pair(profile, True, closed=closed)
+
+
+def least(x, y):
+    """The less of two."""
+    return Interval(min(x.lo, y.lo), min(x.hi, y.hi))
+
