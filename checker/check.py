@@ -61,7 +61,9 @@ def examined(data, notes):
             if line["rule"] in curves.RULES and not line.get("place"):
                 sure(delta != {}, "a curve in a claim of pure privacy")
                 curve = curve or curves.Curve(claim, field)
-                read += curves.bounds(curve, (epsilon, delta), line)
+                if not read or line["rule"] == "closed-epsilon":
+                    read += curves.bounds(curve, (epsilon, delta), line, data["verdict"])
+                notes.append(f"{here}its numbers, for the curve is looked at where the claim asks")
             else:
                 facts[-1] = parts.infer(claim, field, line, facts, RULES, Fact)
         except (Undecided, *ODD) as why:

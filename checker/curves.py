@@ -4,23 +4,26 @@ What a mechanism loses is derived from the mechanism itself, whatever the lines 
 share, or at the worst where each has its own. A curve from above dominates both orders of all neighbours; one from below is that of some.
 """
 
-from contextlib import suppress
 from itertools import permutations
+from math import comb, prod
 
+import grid
 import lattice
 import noise
 import norms
+import outcomes
 import pairs
 from algebra import ONE, Fraction, add, constant, evaluate, mul, scale, sub
 from finite import Table
 from noise import IDEAL, LINE, Noise, Question
 from norms import dot
 from parts import COMBINATORS, STEPS, asked, down, every, further, known_size, leaves, relation, spaces
-from terms import must, rational, require, sure, Malformed, Undecided
+from terms import must, rational, sure
 
 HALF = Fraction(1, 2)
+MANY = 20_000
 PRECISIONS = (100, 200, 400)
-SIGNS = (("upper", (-1, 0)), ("lower", (1,)))  # of the divergence less delta: what proves a bound of that side on epsilon
+SIGNS = {"upper": (-1, 0), "lower": (1,)}  # of the divergence less delta: what proves a bound of that side on epsilon
 WORST = "answers of some neighbours are apart, in the worst direction, by the stated sensitivity"
 ALL = "no answer moves further than the stated sensitivity"
 
@@ -100,12 +103,19 @@ class Way:
 
 def composed(listed, side):
     """The composition of pairs, each so often."""
-    listed = [(pair, n) for pair, n in listed if n]
-    if [n for _, n in listed] == [1]:
-        return listed[0][0]
-    if all(pair.mu is not None for pair, _ in listed):
-        return pairs.gaussian(pairs.FIELD.power(add(*(scale(mul(pair.mu, pair.mu), n) for pair, n in listed)), HALF))
-    raise Undecided("a composition of other than Gaussian noises")
+    flat = [(inner, m * n) for pair, n in listed for inner, m in (pair.parts or [(pair, 1)])]
+    flat = [(pair, n) for pair, n in flat if n and pair.atoms != [(ONE, ONE)]]
+    normal = [(pair, n) for pair, n in flat if pair.mu is not None]
+    if len(normal) > 1 or [n for _, n in normal] not in ([], [1]):
+        size = add(*(scale(mul(pair.mu, pair.mu), n) for pair, n in normal))
+        flat = [(pairs.gaussian(pairs.FIELD.power(size, HALF)), 1), *(part for part in flat if part not in normal)]
+    if not flat:
+        return pairs.finite([(ONE, ONE)])
+    if [n for _, n in flat] == [1]:
+        return flat[0][0]
+    if all(pair.atoms for pair, _ in flat) and prod(comb(n + len(pair.atoms) - 1, n) for pair, n in flat) <= MANY:
+        return outcomes.composed(flat)
+    return grid.composed(flat, side == "upper")
 
 
 def response(q):
@@ -114,9 +124,15 @@ def response(q):
     sure(k.keys() == {()} and q.field.at_most({}, p) and q.field.at_most(p, ONE), "p is not certainly from 0 to 1")
     rest = mul(sub(ONE, p), q.field.power(sub(k, ONE), Fraction(-1)))
     others = [(scale(rest, k[()] - 2),) * 2] if k[()] > 2 else []
-    made = pairs.finite([(p, rest), (rest, p), *others])
-    made.alike = True
-    return made
+    return pairs.finite([(p, rest), (rest, p), *others])
+
+
+def worst(epsilon, delta):
+    """The pair that dominates all that is (epsilon, delta)-private."""
+    odds = pairs.FIELD.exp(epsilon)
+    less = mul(sub(ONE, delta), pairs.FIELD.power(add(ONE, odds), Fraction(-1)))
+    more, certain = mul(odds, less), [(delta, {}), ({}, delta)] if delta else []
+    return pairs.finite([*certain, (more, less), (less, more)] if epsilon else [*certain, (sub(ONE, delta),) * 2])
 
 
 def stated(q):
@@ -128,7 +144,8 @@ def stated(q):
         pure = all(field.zero(row[1]) for row in rows)
         sure(q.factor == ONE or (pure and noise.whole(field, q.factor)), "a guarantee with a delta for neighbours of neighbours")
         must(all(len(row) == 2 and field.at_most(row[1], ONE) for row in rows), "no epsilon and delta")
-        return pairs.hull([(mul(q.factor, e), d) for e, d in rows])
+        points = [(mul(q.factor, e), d) for e, d in rows]
+        return worst(*points[0]) if len(points) == 1 else pairs.hull(points)
     sure(m["measure"] == "gdp" and noise.whole(field, q.factor), "a guarantee in this measure")
     return pairs.gaussian(mul(q.factor, field.extreme("min", [row[0] for row in rows])))
 
@@ -269,46 +286,30 @@ class Curve:
         return None if form is None else 0 if pairs.FIELD.zero(sub(form, delta)) else None
 
 
-def bounds(curve, claimed, line):
+def bounds(curve, claimed, line, verdict):
     """What a line about the curve of the whole proves of the claim (epsilon, delta), None for "tight": pairs of what it bounds,
-    "epsilon" or "delta", a side, a value, or the comparison with what is claimed, and what that takes for granted.
+    "epsilon" or "delta", a side, a value of epsilon, and what that takes for granted. The curve is looked at where the claim asks.
     """
     rule, given, (epsilon, delta) = line["rule"], line.get("parameters", {}), claimed
     if rule == "closed-epsilon":
         first, later = (curve.q.form(given[key]) for key in ("epsilon", "later"))
         sure(delta is not None and pairs.FIELD.at_most({}, first), "no epsilon of at least 0")
         here, after = (curve.compare("upper", x, delta) for x in (first, later))
-        must(here == 0 and after == -1 and pairs.FIELD.positive(sub(later, first)), "the curve is not delta there, and less later")
+        must(here in (0, -1) and pairs.FIELD.positive(sub(later, first)), "the curve is not certainly at most delta there")
         found = [("epsilon", "upper", first, curve.pairs("upper")[1])]
-        below = [curve.compare("lower", x, delta) for x in (first, later)] == [0, -1]
+        below = here == 0 and after == -1 and [curve.compare("lower", x, delta) for x in (first, later)] == [0, -1]
         return [*found, *([("epsilon", "lower", first, curve.pairs("lower")[1])] if below else [])]
-    if rule == "closed-profile" or given.get("delta") is True:
-        return compared(curve, epsilon, delta)
-    found = []
-    for side, signs in SIGNS:
-        if side in given:
-            sure(given[side] != "inf", "an epsilon without end")
-            value = constant(rational(given[side]))
-            sure(delta is not None and pairs.FIELD.at_most({}, value), "no epsilon of at least 0")
-            with suppress(Undecided):
-                found += [("epsilon", side, value, curve.pairs(side)[1])] * (curve.compare(side, value, delta) in signs)
-    sure(found, "whether the curve is above delta, or below it, there")
-    return found
-
-
-def compared(curve, epsilon, delta):
-    """Where the tight delta at the claimed epsilon is beside the claimed one."""
-    require(epsilon is not None, Malformed, "no epsilon at which the curve is asked")
+    if epsilon is None:  # some upper bound is asked for
+        sure("upper" in given and delta is not None, "no upper bound")
+        value = constant(rational(given["upper"]))
+        sure(pairs.FIELD.at_most({}, value) and curve.compare("upper", value, delta) in SIGNS["upper"], "whether the curve is so low there")
+        return [("epsilon", "upper", value, curve.pairs("upper")[1])]
     if delta is None:
-        return [("delta", "upper", curve.delta("upper", epsilon, PRECISIONS[0]), curve.pairs("upper")[1])]
-    found, why = [], "where the curve is beside the claimed delta"
-    for side, signs in SIGNS[::-1]:
-        try:
-            found += [("delta", side, None, curve.pairs(side)[1])] * (curve.compare(side, epsilon, delta) in signs)
-        except Undecided as error:
-            why = str(error)
-    sure(found, why)
-    return found
+        curve.delta("upper", epsilon, PRECISIONS[0])
+        return [("delta", "upper", None, curve.pairs("upper")[1])]
+    side = "lower" if verdict == "REFUTED" else "upper"
+    sure(curve.compare(side, epsilon, delta) in SIGNS[side], "whether the curve is beside the claimed delta")
+    return [("delta", side, None, curve.pairs(side)[1])]
 
 
 RULES = ("privacy-profile", "closed-profile", "closed-epsilon")

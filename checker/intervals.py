@@ -55,6 +55,8 @@ class Interval(namedtuple("Interval", "lo hi")):
             return point(1) / self**-e
         if e.denominator != 1:
             sure(self.lo >= 0, "a power of what may be negative")
+            if e == HALF:  # rounded to the nearest number
+                return Interval(max(DOWN.next_minus(DOWN.sqrt(self.lo)), Decimal(0)), UP.next_plus(UP.sqrt(self.hi)))
             return rising(lambda x: exp(log(x) * point(e)), self, positive=True)
         if e % 2 == 0 and self.lo < 0:
             return (-self if self.hi <= 0 else Interval(Decimal(0), max(self.lo.copy_negate(), self.hi))) ** e

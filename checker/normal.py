@@ -2,12 +2,13 @@
 
 from contextlib import contextmanager
 from decimal import Decimal
+from functools import lru_cache
 
 import intervals as iv
 from intervals import DOWN, UP, Interval, point
 from terms import sure
 
-FAR = 12  # from here on the terms of the asymptotic series fall below 10**-62 before they rise
+FAR = 4  # from here on by a continued fraction
 
 
 @contextmanager
@@ -38,7 +39,7 @@ def _erfc(x):
         return point(2) - _erfc(x.copy_negate())
     sure(x < 100_000, "erfc of a number that is too large")
     if x > FAR:
-        return _far(Interval(x, x))
+        return _far(x)
     with digits(int(x * x / 2) + 6):  # 1 - erf loses so many
         near = point(1) - _erf(x)
     return Interval(max(near.lo, Decimal(0)), near.hi)
@@ -57,17 +58,24 @@ def _erf(x):
         total, most = DOWN.add(total, low), UP.add(most, high)
         if 4 * square.hi <= 2 * n + 3 and high <= UP.multiply(most, Decimal(10) ** -UP.prec):
             break
-    factor = point(2) / iv.pi() ** iv.HALF * iv.exp(-square)
+    factor = point(2) / _root(DOWN.prec) * iv.exp(-square)
     return Interval(total, UP.add(most, high)) * factor
 
 
 def _far(x):
-    """exp(-x**2)/(x sqrt(pi)) times 1 - 1/(2 x**2) + 3/(2 x**2)**2 - ...: the sums lie on both sides of the value."""
-    twice, term, total = point(2) * x * x, point(1), point(1)
-    for n in range(1, int(x.lo * x.lo)):
-        term = term * point(2 * n - 1) / twice
-        after = total + (term if n % 2 == 0 else -term)
-        both, total = total.hull(after), after
-        if term.hi <= Decimal(10) ** -UP.prec:
-            break
-    return both * iv.exp(-(x * x)) / (x * iv.pi() ** iv.HALF)
+    """exp(-x**2)/(sqrt(pi) T), T = x + (1/2)/(x + (2/2)/(x + (3/2)/(x + ...))), whose parts are all at least x: what is left out after n of
+    them lies between x and x + (n/2)/x.
+    """
+    n = int((DOWN.prec * 1.2 / float(x)) ** 2) + 20
+    low, high = x, UP.add(x, UP.divide(Decimal(n) / 2, x))
+    for k in range(n - 1, 0, -1):
+        part = Decimal(k) / 2
+        low, high = DOWN.add(x, DOWN.divide(part, high)), UP.add(x, UP.divide(part, low))
+    square = Interval(DOWN.multiply(x, x), UP.multiply(x, x))
+    return iv.exp(-square) / (_root(DOWN.prec) * Interval(low, high))
+
+
+@lru_cache
+def _root(_):
+    """sqrt(pi)."""
+    return iv.pi() ** iv.HALF

@@ -1,12 +1,13 @@
 """Pairs of laws by their profiles (docs/theory/curves.md): H(eps), the most that P(S) - e**eps Q(S) is, for every real eps.
 
 A profile is a function of an interval that holds eps, and gives one that holds H. What is known of a pair beside it: `mu`, where it is
-N(0, 1) and N(mu, 1); `shift`, of Laplace noise of scale 1; `atoms`, the two probabilities of each of finitely many outcomes. All are forms.
+N(0, 1) and N(mu, 1); `shift`, of Laplace noise of scale 1; `atoms`, the two probabilities of each of finitely many outcomes: forms all
+three. `closed` gives the profile as a form, of eps >= 0; `ends` the least and the greatest loss; `parts` what it is composed of.
 """
 
 from decimal import Decimal
 
-from algebra import ONE, Field, Fraction, _sum, add, constant, mul, scale, sub
+from algebra import ONE, Field, Fraction, _sum, add, constant, key, mul, scale, sub
 from intervals import Interval, exp, log, point
 from normal import phi
 
@@ -20,15 +21,17 @@ class Pair:
 
     def __init__(self, profile, alike=False, **known):
         self.profile, self.alike = profile, alike
-        self.mu, self.shift, self.atoms = (known.get(key) for key in ("mu", "shift", "atoms"))
-        self.closed = known.get("closed")
+        self.mu, self.shift, self.atoms, self.closed = (known.get(key) for key in ("mu", "shift", "atoms", "closed"))
+        self.ends, self.parts = known.get("ends"), known.get("parts")
 
     def turned(self):
         """The other order."""
         if self.alike:
             return self
         atoms = None if self.atoms is None else [(q, p) for p, q in self.atoms]
-        return finite(atoms) if atoms is not None else Pair(lambda eps: turned(self.profile, eps))
+        back = self.ends and (lambda: tuple(-x for x in self.ends()[::-1]))
+        parts = self.parts and [(pair.turned(), n) for pair, n in self.parts]
+        return finite(atoms) if atoms is not None else Pair(lambda eps: turned(self.profile, eps), ends=back, parts=parts)
 
     def both(self, eps):
         """The greater profile of the two orders."""
@@ -92,7 +95,7 @@ def laplace(shift):
     def closed(eps):
         return {} if FIELD.at_most(shift, eps) else sub(ONE, FIELD.exp(scale(sub(eps, shift), HALF)))
 
-    return Pair(profile, True, shift=shift, closed=closed)
+    return Pair(profile, True, shift=shift, closed=closed, ends=lambda: (-near(shift), near(shift)))
 
 
 def finite(atoms):
@@ -107,8 +110,17 @@ def finite(atoms):
         terms = [sub(p, mul(odds, q)) for p, q in atoms]
         return add(*(t for t in terms if not FIELD.at_most(t, {})))
 
-    same = len(atoms) == 1
-    return Pair(profile, same, atoms=atoms, closed=closed)
+    def ends():
+        losses = [log(near(p)) - log(near(q)) for p, q in atoms if p and q]
+        return Interval(min(x.lo for x in losses), min(x.hi for x in losses)), highest(losses)
+
+    same = all(any(pair == (q, p) for pair in atoms) for p, q in atoms) and len(set(map(key_of, atoms))) == len(atoms)
+    return Pair(profile, same, atoms=atoms, closed=closed, ends=ends)
+
+
+def key_of(atom):
+    """What tells atoms apart."""
+    return tuple(map(key, atom))
 
 
 def greatest(pairs):
@@ -125,7 +137,11 @@ def greatest(pairs):
 
 def symmetric(pair):
     """What dominates both orders of a pair, in both orders."""
-    return pair if pair.alike else Pair(pair.both, True)
+    def ends():
+        size = highest([-pair.ends()[0], pair.ends()[1]])
+        return -size, size
+
+    return pair if pair.alike else Pair(pair.both, True, ends=pair.ends and ends)
 
 
 def sampled(pair, rate):
@@ -140,7 +156,11 @@ def sampled(pair, rate):
             return Interval((UNIT - odds).lo, max((UNIT - odds).hi, p.hi))
         return above(p * pair.profile(log((odds - rest) / p)))
 
-    return Pair(profile)
+    def ends():
+        p = near(rate)
+        return tuple(log(UNIT - p + p * exp(x)) for x in pair.ends())
+
+    return Pair(profile, ends=pair.ends and ends)
 
 
 def hull(points):
