@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # with `python -P` too
 import algebra as al
 import curves
 import finite
+import measures
 import noise
 import parts
 import run
@@ -58,7 +59,12 @@ def examined(data, notes):
         here = f"line {number}, {line['rule'][:40]}: "
         facts.append(None)
         try:
-            if line["rule"] in curves.RULES and not line.get("place"):
+            if "measure" in claim:
+                sure(line["rule"] in measures.RULES and not line.get("place"), "no rule about a measure of the whole")
+                curve = curve or curves.Curve(claim, field)
+                read = read or measures.bounds(curve, claim["measure"], data["verdict"])
+                notes.append(f"{here}what it states, for the measure is derived from the mechanism")
+            elif line["rule"] in curves.RULES and not line.get("place"):
                 sure(delta != {}, "a curve in a claim of pure privacy")
                 curve = curve or curves.Curve(claim, field)
                 if not read or line["rule"] == "closed-epsilon":
@@ -72,7 +78,11 @@ def examined(data, notes):
             raise Refused(f"{here}{why}") from why
         unread = [key for key in line.get("parameters", {}) if facts[-1] is not None and UNREAD & {key, f"{line['rule']} {key}"}]
         notes.extend(f"{here}its {key!r}, for what the line states is shown without it" for key in sorted(unread))
-    sure(not any(key in claim for key in ("measure", "within")), "the claim is not one of privacy in epsilon and delta")
+    sure("within" not in claim, "the claim is not one of privacy")
+    if "measure" in claim:
+        sure(read and data["verdict"] != "UNKNOWN", "whether the measure is what is claimed")
+        must({"upper": "PROVED", "lower": "REFUTED"}[read[0][0]] == data["verdict"], "another verdict")
+        return Answer("decided", data["verdict"], None, None, tuple(read[0][1]), notes)
     both = [line["rule"] == "one-sided" or "order" not in claim for line in data["lines"]]
     whole = [f for f, counts in zip(facts, both, strict=True) if f is not None and f.about == "whole" and (counts or f.side == "upper")]
     if delta != {}:
@@ -90,7 +100,7 @@ def approximate(data, field, claimed, read, pure, notes):
     upper, lower = best(field, "min", epsilons(sides["upper"])), best(field, "max", epsilons(sides["lower"]))
     must(not (met and against), "the lines contradict each other")
     found = "PROVED" if met else "REFUTED" if against else "UNKNOWN"
-    if found == "UNKNOWN":
+    if "UNKNOWN" in (found, data["verdict"]):
         return Answer("undecided", None, lower, upper, (), notes or ["the bounds that the lines give are not compared with the claim here"])
     must(found == data["verdict"], f"the certificate says {data['verdict']}, its lines give {found}")
     return Answer("decided", found, lower, upper, tuple((met or against)[0][3]), notes)

@@ -83,6 +83,8 @@ class Way:
             return pairs.finite(list(zip(*(rows[x] for x in self.pair), strict=True)))
         if q.kind == "kary_response":
             return response(q)
+        if q.kind == "filter":
+            return budget(q)
         if q.kind == "guarantee":
             sure(self.side == "upper", "what a stated guarantee leaves to be seen")
             self.assumed.append("the mechanism is as private as is stated")
@@ -133,6 +135,17 @@ def worst(epsilon, delta):
     less = mul(sub(ONE, delta), pairs.FIELD.power(add(ONE, odds), Fraction(-1)))
     more, certain = mul(odds, less), [(delta, {}), ({}, delta)] if delta else []
     return pairs.finite([*certain, (more, less), (less, more)] if epsilon else [*certain, (sub(ONE, delta),) * 2])
+
+
+def budget(q):
+    """docs/theory/composition.md#privacy-filter: what has the whole budget may be chosen."""
+    m, rows = q.mechanism, [[q.form(x) for x in row] for row in q.mechanism["rows"]]
+    good = "order" not in m and q.factor == ONE and len(rows) == 1 and all(q.field.at_most({}, x) for x in rows[0])
+    sure(good and len(rows[0]) == {"approximate": 2, "gdp": 1}.get(m["measure"]), "a filter with a budget in another measure")
+    if m["measure"] == "gdp":
+        return pairs.gaussian(rows[0][0])
+    sure(q.field.at_most(rows[0][1], ONE), "a delta that is no probability")
+    return worst(*rows[0])
 
 
 def stated(q):
@@ -208,8 +221,8 @@ def split(drawn, power):
     return {rest: c} if good else None
 
 
-def ways(q):
-    """The pairs of neighbours that parts share, [None] where each has its own; whether histograms are real."""
+def ways(q, order):
+    """The pairs of neighbours that parts share, [None] where each has its own; of one order, those in it."""
     listed, known = leaves(q.mechanism, q.part), set(spaces_of(q))
     if not known:
         return [None]
@@ -218,9 +231,15 @@ def ways(q):
     adjacency, ((kind, n),) = {part["query"]["adjacency"] for _, part in listed if part and part["query"]}, known
     if kind == "inputs":
         tables = [Table(inner) for inner in bottom(q) if inner.kind in ("table", "exponential")]
+        if order:
+            sure(len(tables) == 1 and tables[0].listed is not None, "inputs that are not listed in an order")
+            return [tuple(pair)[:: 1 if order == "one-sided" else -1] for pair in tables[0].listed]
         return sorted({pair for table in tables for pair in table.pairs})
     sure(len(adjacency) == 1 and adjacency <= {"add-remove", "replace", "l1"}, "neighbours by l2")
     unit = [tuple(Fraction(i == j) for i in range(n)) for j in range(n)]
+    if order:
+        sure(adjacency == {"add-remove"}, "one order of other neighbours than by a record")
+        return unit if order == "one-sided" else [tuple(-x for x in v) for v in unit]
     if adjacency == {"replace"}:
         return [tuple(x - y for x, y in zip(v, w, strict=True)) for v, w in permutations(unit, 2)]
     return [*unit, *(tuple(-x for x in v) for v in unit)]
@@ -249,17 +268,20 @@ class Curve:
         self.q = asked(claim, field)
         if self.q.kind in COMBINATORS:
             must(claim["sensitivity"] is None and claim["query"] is None, "not made of parts of own sensitivities")
-        relation(claim)
-        sure(not field.domains and "order" not in claim, "parameters, or one order alone")
+        self.order = claim.get("order")
+        relation(claim, {"add-remove"} if self.order else frozenset())
+        sure(not field.domains, "parameters")
         if self.q.query:
             self.q.part = {"query": self.q.query, "times": "1"}
-        self.ways, self.sides = ways(self.q), {}
+        self.ways, self.sides = ways(self.q, self.order), {}
 
     def pairs(self, side):
         """The pairs of a side, and what they take for granted; Undecided where they are not known."""
         if side not in self.sides:
             assumed = [IDEAL]
             made = [Way(side, way, self.ways, assumed).once(self.q) for way in self.ways]
+            if self.ways == [None] and self.order == "reverse":
+                made = [pair.turned() for pair in made]
             self.sides[side] = made, list(dict.fromkeys(assumed))
         return self.sides[side]
 
@@ -268,12 +290,12 @@ class Curve:
         evaluate({}, bits)
         listed = self.pairs(side)[0]
         near = pairs.near(epsilon)
-        return pairs.highest([pair.both(near) for pair in listed])
+        return pairs.highest([pair.profile(near) if self.order else pair.both(near) for pair in listed])
 
     def closed(self, side, epsilon):
         """The same as a form, None where there is none."""
         listed = self.pairs(side)[0]
-        made = [part for pair in listed for part in ([pair] if pair.alike else [pair, pair.turned()])]
+        made = [part for pair in listed for part in ([pair] if pair.alike or self.order else [pair, pair.turned()])]
         return pairs.FIELD.extreme("max", [pair.closed(epsilon) for pair in made]) if all(pair.closed for pair in made) else None
 
     def compare(self, side, epsilon, delta):

@@ -39,7 +39,10 @@ def pair(drawn):
             gain += above(p - odds * listed.get(n - s, left))
         return Interval(gain.lo, (gain + left).hi) / mass
 
-    return Pair(profile, True)
+    squares = [(m, c) for m, c in drawn.h.items() if "r" in additive.names({m: c})]
+    ((m, c),) = squares if len(squares) == 1 else [((), 0)]
+    inside, rest = additive.split(m)
+    return Pair(profile, True, lattice=(s, {rest: c}) if inside == [(additive.R, Fraction(2))] else None)
 
 
 def arm(drawn, h):

@@ -2,7 +2,9 @@
 
 A profile is a function of an interval that holds eps, and gives one that holds H. What is known of a pair beside it: `mu`, where it is
 N(0, 1) and N(mu, 1); `shift`, of Laplace noise of scale 1; `atoms`, the two probabilities of each of finitely many outcomes: forms all
-three. `closed` gives the profile as a form, of eps >= 0; `ends` the least and the greatest loss; `parts` what it is composed of.
+three. `closed` gives the profile as a form, of eps >= 0; `ends` the least and the greatest loss; `parts` what it is composed of; `sample`
+the pair that is sampled, and the rate, the law with the record first, and `back` that of which it is the other order; `lattice` of
+Gaussian noise on the integers the shift and c in exp(-c n**2).
 """
 
 from decimal import Decimal
@@ -12,6 +14,7 @@ from intervals import Interval, exp, log, point
 from normal import phi
 
 FIELD = Field({})
+KNOWN = ("ends", "parts", "sample", "back", "lattice")
 ZERO, UNIT = point(0), point(1)
 HALF = Fraction(1, 2)
 
@@ -22,7 +25,7 @@ class Pair:
     def __init__(self, profile, alike=False, **known):
         self.profile, self.alike = profile, alike
         self.mu, self.shift, self.atoms, self.closed = (known.get(key) for key in ("mu", "shift", "atoms", "closed"))
-        self.ends, self.parts = known.get("ends"), known.get("parts")
+        self.ends, self.parts, self.sample, self.back, self.lattice = (known.get(key) for key in KNOWN)
 
     def turned(self):
         """The other order."""
@@ -31,7 +34,7 @@ class Pair:
         atoms = None if self.atoms is None else [(q, p) for p, q in self.atoms]
         back = self.ends and (lambda: tuple(-x for x in self.ends()[::-1]))
         parts = self.parts and [(pair.turned(), n) for pair, n in self.parts]
-        return finite(atoms) if atoms is not None else Pair(lambda eps: turned(self.profile, eps), ends=back, parts=parts)
+        return finite(atoms) if atoms is not None else Pair(lambda eps: turned(self.profile, eps), ends=back, parts=parts, back=self)
 
     def both(self, eps):
         """The greater profile of the two orders."""
@@ -160,7 +163,7 @@ def sampled(pair, rate):
         p = near(rate)
         return tuple(log(UNIT - p + p * exp(x)) for x in pair.ends())
 
-    return Pair(profile, ends=pair.ends and ends)
+    return Pair(profile, ends=pair.ends and ends, sample=(pair, rate))
 
 
 def hull(points):
