@@ -4,11 +4,14 @@ What a mechanism loses is derived from the mechanism itself, whatever the lines 
 share, or at the worst where each has its own. A curve from above dominates both orders of all neighbours; one from below is that of some.
 """
 
+from contextlib import suppress
 from itertools import permutations
 from math import comb, prod
 
 import grid
 import lattice
+import matrices
+import measures
 import noise
 import norms
 import outcomes
@@ -17,8 +20,8 @@ from algebra import ONE, Fraction, add, constant, evaluate, mul, scale, sub
 from finite import Table
 from noise import IDEAL, LINE, Noise, Question
 from norms import dot
-from parts import COMBINATORS, STEPS, asked, down, every, further, known_size, leaves, relation, spaces
-from terms import must, rational, sure
+from parts import COMBINATORS, STEPS, asked, down, every, further, inside, known_size, leaves, relation, spaces
+from terms import Undecided, must, rational, sure
 
 HALF = Fraction(1, 2)
 MANY = 20_000
@@ -31,8 +34,8 @@ ALL = "no answer moves further than the stated sensitivity"
 class Way:
     """One way to look at the parts: a side, and the pair of neighbours that all share, None where each has its own."""
 
-    def __init__(self, side, pair, ways, assumed):
-        self.side, self.pair, self.ways, self.assumed = side, pair, ways, assumed
+    def __init__(self, side, pair, order, assumed):
+        self.side, self.pair, self.order, self.assumed = side, pair, order, assumed
 
     def of(self, q):
         """The pair of laws of a part, as often as it is run."""
@@ -41,7 +44,7 @@ class Way:
         return composed([(self.once(q), int(count[()]))], self.side)
 
     def once(self, q):
-        kind, inner = q.kind, [down(q, n) for n in range(len(q.mechanism.get("parts") or ([1] if "part" in q.mechanism else [])))]
+        kind, inner = q.kind, [down(q, n) for n in range(len(inside(q.mechanism)))]
         if kind == "compose":
             return composed([(self.once(p), self.times(p)) for p in inner], self.side)
         if kind == "parallel":
@@ -68,9 +71,12 @@ class Way:
         rate = q.form(q.mechanism["rate"])
         sure(q.factor == ONE and q.mechanism["scheme"] == "poisson", "a sample on neighbours of neighbours, or without replacement")
         sure(q.field.positive(rate) and q.field.at_most(rate, ONE), "a rate that is not certainly above 0 and at most 1")
-        sure(self.pair is None or type(self.pair[0]) is Fraction, "a sample of tables")
         self.assumed.append("samples are drawn as declared and not seen")
         inner = self.of(part)
+        if self.pair is not None and type(self.pair[0]) is int:  # the record is in the first input, of the order "reverse" in the second
+            back = self.order == "reverse"
+            made = pairs.sampled(inner.turned() if back else inner, rate)
+            return made.turned() if back else made
         sure(inner.alike or self.side == "upper", "which of two laws is that with the record")
         made = pairs.sampled(pairs.symmetric(inner), rate)
         return made.turned() if self.pair is not None and sum(self.pair) < 0 else made
@@ -83,8 +89,12 @@ class Way:
             return pairs.finite(list(zip(*(rows[x] for x in self.pair), strict=True)))
         if q.kind == "kary_response":
             return response(q)
+        if q.kind in ("sum", "correlated_noise"):
+            sure(not q.query and q.factor == ONE, "sums of noises, or correlated ones, of a query, or of neighbours of neighbours")
+            self.assumed.append(ALL if self.side == "upper" else WORST)
+            return pairs.gaussian(matrices.size(q, self.side) if q.kind == "correlated_noise" else summed(q))
         if q.kind == "filter":
-            return budget(q)
+            return budget(q, self.side)
         if q.kind == "guarantee":
             sure(self.side == "upper", "what a stated guarantee leaves to be seen")
             self.assumed.append("the mechanism is as private as is stated")
@@ -100,6 +110,13 @@ class Way:
     def at_pair(self, q):
         """Noise on a query: how far its answers are apart is known."""
         moved = [dot(row, self.pair) for row in norms.matrix_of(q.query["rows"])]
+        if q.mechanism.get("integers"):
+            return added(q.mechanism, q, self.side, moved)
+        drawn, norm = Noise(Question(q.mechanism, ONE, None, q.field, q.values), line=True), q.mechanism.get("norm", LINE)
+        apart = q.kind == "product" or (norm["kind"] == "lp" and norm["p"] == "1")
+        if len(moved) > 1 and apart and shape(drawn) == 1:  # coordinates are drawn apart
+            rate = mul(split(drawn, 1), drawn.shift)
+            return composed([(pairs.laplace(scale(rate, abs(x))), 1) for x in moved if x], self.side)
         return added(q.mechanism, q, self.side, moved)
 
 
@@ -107,6 +124,8 @@ def composed(listed, side):
     """The composition of pairs, each so often."""
     flat = [(inner, m * n) for pair, n in listed for inner, m in (pair.parts or [(pair, 1)])]
     flat = [(pair, n) for pair, n in flat if n and pair.atoms != [(ONE, ONE)]]
+    if len(flat) + sum(n > 1 for _, n in flat) > 1 and any(pair.rho is not None for pair, _ in flat):
+        return pairs.converted(lambda a: tried(flat, a), parts=flat)
     normal = [(pair, n) for pair, n in flat if pair.mu is not None]
     if len(normal) > 1 or [n for _, n in normal] not in ([], [1]):
         size = add(*(scale(mul(pair.mu, pair.mu), n) for pair, n in normal))
@@ -118,6 +137,13 @@ def composed(listed, side):
     if all(pair.atoms for pair, _ in flat) and prod(comb(n + len(pair.atoms) - 1, n) for pair, n in flat) <= MANY:
         return outcomes.composed(flat)
     return grid.composed(flat, side == "upper")
+
+
+def tried(flat, a):
+    """The sum of the divergences of an order, None where one is not known."""
+    with suppress(Undecided):
+        return measures.most(pairs.Pair(None, True, parts=flat), a)
+    return None
 
 
 def response(q):
@@ -137,11 +163,16 @@ def worst(epsilon, delta):
     return pairs.finite([*certain, (more, less), (less, more)] if epsilon else [*certain, (sub(ONE, delta),) * 2])
 
 
-def budget(q):
+def budget(q, side):
     """docs/theory/composition.md#privacy-filter: what has the whole budget may be chosen."""
     m, rows = q.mechanism, [[q.form(x) for x in row] for row in q.mechanism["rows"]]
     good = "order" not in m and q.factor == ONE and len(rows) == 1 and all(q.field.at_most({}, x) for x in rows[0])
-    sure(good and len(rows[0]) == {"approximate": 2, "gdp": 1}.get(m["measure"]), "a filter with a budget in another measure")
+    sure(good and len(rows[0]) == {"approximate": 2, "gdp": 1, "zcdp": 1, "renyi": 2}.get(m["measure"]), "a filter with such a budget")
+    if m["measure"] in ("zcdp", "renyi") and side == "upper":
+        return pairs.concentrated(m["measure"], rows, ONE)
+    if m["measure"] in ("zcdp", "renyi"):  # Gaussian noise that spends it
+        size = scale(rows[0][0], 2) if m["measure"] == "zcdp" else scale(mul(rows[0][1], q.field.power(rows[0][0], Fraction(-1))), 2)
+        return pairs.gaussian(q.field.power(size, HALF))
     if m["measure"] == "gdp":
         return pairs.gaussian(rows[0][0])
     sure(q.field.at_most(rows[0][1], ONE), "a delta that is no probability")
@@ -159,15 +190,20 @@ def stated(q):
         must(all(len(row) == 2 and field.at_most(row[1], ONE) for row in rows), "no epsilon and delta")
         points = [(mul(q.factor, e), d) for e, d in rows]
         return worst(*points[0]) if len(points) == 1 else pairs.hull(points)
-    sure(m["measure"] == "gdp" and noise.whole(field, q.factor), "a guarantee in this measure")
-    return pairs.gaussian(mul(q.factor, field.extreme("min", [row[0] for row in rows])))
+    sure(noise.whole(field, q.factor), "a guarantee for neighbours of neighbours")
+    if m["measure"] == "gdp":
+        return pairs.gaussian(mul(q.factor, field.extreme("min", [row[0] for row in rows])))
+    if m["measure"] == "bounded_range":
+        return pairs.ranged(mul(q.factor, field.extreme("min", [row[0] for row in rows])))
+    return pairs.concentrated(m["measure"], rows, q.factor)
 
 
 def added(m, q, side, moved):
     """Noise on an answer: in the norm in which its pair is known; moved: what each coordinate moves by, where it is known."""
-    sure(not q.field.domains, "parameters")
     if m.get("integers"):
-        sure(moved is None or (len(moved) == 1 and moved[0].denominator == 1), "answers that differ by no integers, or several coordinates")
+        sure(moved is None or len(moved) == 1, "several coordinates")
+        if moved is not None and moved[0].denominator != 1:  # docs/theory/additive.md#cosets: no output is one of both
+            return pairs.finite([(ONE, {}), ({}, ONE)])
         size = None if moved is None else constant(abs(moved[0]))
         return lattice.pair(Noise(Question(m, q.moved if moved is None else size, None, q.field, q.values), line=True))
     power = shape(Noise(Question(m, ONE, None, q.field, q.values), line=True))
@@ -176,7 +212,7 @@ def added(m, q, side, moved):
     if moved is not None:
         wanted = {"kind": "lp", "p": str(power), "matrix": []}
         norm = norm if q.kind == "radial" else wanted
-        q = Question({**m, **({"norm": norm} if "norm" in m else {})}, length(norm, moved, q, power, side), None, q.field, q.values)
+        q = Question({**m, **({"norm": norm} if "norm" in m else {})}, length(norm, moved, q, side), None, q.field, q.values)
     drawn = Noise(q, line=True)
     line = drawn.dimension == ONE
     euclid = norm["kind"] == "ellipsoid" or (norm["kind"] == "lp" and norm["p"] == str(power)) or line
@@ -194,12 +230,28 @@ def added(m, q, side, moved):
     return pairs.laplace(mul(reach, rate))
 
 
-def length(norm, moved, q, power, side):
-    """How long a shift is; from below, where coordinates move together, what one of them tells of Laplace noise."""
+def summed(q):
+    """docs/theory/curves.md#sums: Gaussian noises on the line, of which those with the greatest variances may be missing."""
+    missing, variances = q.form(q.mechanism["dropouts"]), []
+    for part in q.mechanism["parts"]:
+        m, times = part["noise"], q.count(part["times"])
+        drawn = Noise(Question(m, ONE, None, q.field, q.values), line=True)
+        line = drawn.dimension == drawn.copies == ONE and m.get("norm", LINE)["kind"] == "lp" and not m.get("integers")
+        sure(line and shape(drawn) == 2 and times.keys() == {()} and times[()] <= 1000, "a sum of other than Gaussian noises on the line")
+        precision = scale(mul(split(drawn, 2), mul(drawn.shift, drawn.shift)), 2)  # one over the variance
+        variances += [q.field.power(precision, Fraction(-1))] * int(times[()])
+    sure(missing.keys() <= {()} and 0 <= missing.get((), 0) < len(variances), "how many noises may be missing")
+    for _ in range(int(missing.get((), 0))):
+        worst = next(v for v in variances if all(q.field.at_most(w, v) for w in variances))
+        variances.remove(worst)
+    must(q.moved is not None and q.field.at_most({}, q.moved), "no sensitivity")
+    return mul(q.moved, q.field.power(add(*variances), -HALF))
+
+
+def length(norm, moved, q, side):
+    """How long a shift is."""
     if not any(moved):
         return {}
-    if power == 1 and side == "lower":
-        return constant(max(map(abs, moved)))
     return norms.longest(norm, [norms.up_to_sign(moved)], len(moved), q.field, side)
 
 
@@ -247,13 +299,13 @@ def ways(q, order):
 
 def bottom(q):
     """The questions of mechanisms without parts."""
-    parts = q.mechanism.get("parts") or ([q.mechanism["part"]] if "part" in q.mechanism else [])
+    parts = inside(q.mechanism)
     return [leaf for n in range(len(parts)) for leaf in bottom(down(q, n))] if parts else [q]
 
 
 def spaces_of(q):
     """What neighbours differ in, of the whole or its parts."""
-    if q.part is None and not q.mechanism.get("parts") and "part" not in q.mechanism:
+    if not inside(q.mechanism):
         m = q.mechanism
         if m["kind"] in ("table", "exponential"):
             return [("inputs", len(m.get("rows") or m["scores"]))]
@@ -270,7 +322,6 @@ class Curve:
             must(claim["sensitivity"] is None and claim["query"] is None, "not made of parts of own sensitivities")
         self.order = claim.get("order")
         relation(claim, {"add-remove"} if self.order else frozenset())
-        sure(not field.domains, "parameters")
         if self.q.query:
             self.q.part = {"query": self.q.query, "times": "1"}
         self.ways, self.sides = ways(self.q, self.order), {}
@@ -279,7 +330,7 @@ class Curve:
         """The pairs of a side, and what they take for granted; Undecided where they are not known."""
         if side not in self.sides:
             assumed = [IDEAL]
-            made = [Way(side, way, self.ways, assumed).once(self.q) for way in self.ways]
+            made = [Way(side, way, self.order, assumed).once(self.q) for way in self.ways]
             if self.ways == [None] and self.order == "reverse":
                 made = [pair.turned() for pair in made]
             self.sides[side] = made, list(dict.fromkeys(assumed))
@@ -313,6 +364,9 @@ def bounds(curve, claimed, line, verdict):
     "epsilon" or "delta", a side, a value of epsilon, and what that takes for granted. The curve is looked at where the claim asks.
     """
     rule, given, (epsilon, delta) = line["rule"], line.get("parameters", {}), claimed
+    if rule == "one-sided":
+        return as_stated(curve, given, delta)
+    sure(not curve.q.field.domains, "parameters")
     if rule == "closed-epsilon":
         first, later = (curve.q.form(given[key]) for key in ("epsilon", "later"))
         sure(delta is not None and pairs.FIELD.at_most({}, first), "no epsilon of at least 0")
@@ -334,4 +388,15 @@ def bounds(curve, claimed, line, verdict):
     return [("delta", side, None, curve.pairs(side)[1])]
 
 
-RULES = ("privacy-profile", "closed-profile", "closed-epsilon")
+def as_stated(curve, given, delta):
+    """docs/theory/composition.md#one-sided, of a mechanism of which (epsilon, delta) is stated, as it stands there."""
+    m, field, number = curve.q.mechanism, curve.q.field, given.get("row")
+    stated = m["kind"] in ("guarantee", "filter") and m["measure"] == "approximate" and type(number) is int and 0 <= number < len(m["rows"])
+    sure(stated and m.get("order") in (None, curve.order) and delta is not None, "no stated epsilon and delta")
+    sure(m.get("order") is None or curve.order is not None, "a guarantee of one order alone")
+    values = [curve.q.form(x) for x in m["rows"][number]]
+    sure(all(field.at_most({}, x) for x in values) and field.at_most(values[1], delta), "whether the delta that is stated is so small")
+    return [("epsilon", "upper", values[0], [IDEAL, "the mechanism is as private as is stated"])]
+
+
+RULES = ("one-sided", "privacy-profile", "closed-profile", "closed-epsilon")

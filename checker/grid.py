@@ -21,6 +21,7 @@ UNITS = 10**DIGITS
 SMALL = 10 ** (DIGITS - 20)  # of so few units what lies at an end is moved
 LONGEST = 400_000
 TAIL = Decimal("1e-16")
+FEW = 4
 CELLS = ((40, 400), (70, 1600), (1000, 5200))
 BITS = 120  # more than the digits of masses, as second differences take some
 
@@ -175,6 +176,8 @@ def around(bottom, top, spacing):
 def composed(listed, upper):
     """The pair of a composition of pairs, each so often: the more digits are asked for, the finer the grid."""
 
+    few = sum(n for _, n in listed) <= FEW and all(pair.shift is not None for pair, _ in listed)
+
     @lru_cache
     def made(cells):
         iv.precision(BITS)
@@ -182,7 +185,7 @@ def composed(listed, upper):
 
     def profile(eps):
         kept = iv.DOWN.prec
-        cells = next((n for prec, n in CELLS if kept <= prec), CELLS[-1][1])
+        cells = next((n for prec, n in CELLS if kept <= prec), CELLS[-1][1] * (4 if few else 1))
         whole, spacing = made(cells)
         iv.precision(BITS)
         found = above(whole.at(spacing, eps))

@@ -76,6 +76,10 @@ def least_rho(pair):
     if pair.lattice is not None:
         step, rate = pair.lattice
         return scale(rate, step**2)
+    if pair.rho is not None:  # one multiple of every order
+        one, two, ten = (pair.rho(Fraction(a)) for a in (1, 2, 10))
+        linear = None not in (one, two, ten) and FIELD.zero(sub(scale(one, 2), two)) and FIELD.zero(sub(scale(one, 10), ten))
+        return one if linear else None
     if pair.atoms is not None:
         if any(bool(p) != bool(q) for p, q in pair.atoms):
             return None
@@ -96,11 +100,13 @@ def most(pair, a):
         return scale(rate, a * step**2)
     if found is None and pair.back is not None and pair.back.sample is not None:
         found = mixed(pair.back, a)  # the reverse order of a Gaussian pair on a sample has no more
+    if found is None and pair.rho is not None:
+        found = pair.rho(a)
     sure(found is not None, "a divergence from above")
     return found
 
 
-def value(listed, name, a, side):
+def value(listed, name, a, side, field=FIELD):
     """A bound on the measure of the greatest of some pairs, in the orders that are asked for: a form, or infinite."""
     found = []
     for pair in listed:
@@ -114,14 +120,19 @@ def value(listed, name, a, side):
     sure(side == "lower" or None not in found, "a measure of a part")
     found = [x for x in found if x is not None]
     sure(found, "a measure of a part from below")
-    return INFINITE if INFINITE in found else FIELD.extreme("max", found)
+    return INFINITE if INFINITE in found else field.extreme("max", found)
 
 
-def beside(pair, mu):
-    """1, -1 or 0 where the mu of GDP of a pair is certainly above a form, below or equal; None where it is not known."""
+def signed(field, gap):
+    """1, -1 or 0 where a form is certainly above 0, below, or at most 0, for all parameters."""
+    return 1 if field.positive(gap) else -1 if field.positive(scale(gap, -1)) else 0 if field.at_most(gap, {}) else None
+
+
+def beside(pair, mu, field=FIELD):
+    """1, -1 or 0 where the mu of GDP of a pair is certainly above a form, below, or at most it; None where it is not known."""
     if pair.mu is not None:
-        gap = sub(pair.mu, mu)
-        return 1 if FIELD.positive(gap) else -1 if FIELD.positive(scale(gap, -1)) else 0 if FIELD.zero(gap) else None
+        return signed(field, sub(pair.mu, mu))
+    sure(not field.domains, "parameters")
     evaluate({}, BITS)
     if pair.shift is not None:
         return (phi(-near(mu) / point(2)) - exp(-near(pair.shift) / point(2)) / point(2)).sign()
@@ -173,15 +184,12 @@ def compare(curve, measure, side, claimed):
     listed = [part for pair in curve.pairs(side)[0] for part in ([pair] if curve.order or pair.alike else orders(pair))]
     if measure["name"] == "gdp":
         listed = [part for pair in curve.pairs(side)[0] for part in orders(pair)[: 1 if pair.mu is not None else 2]]
-        signs = [beside(pair, claimed) for pair in listed]
+        signs = [beside(pair, claimed, curve.q.field) for pair in listed]
         return 1 if 1 in signs else None if None in signs else max(signs)
     a = None if measure["at"] is None else rational(measure["at"])
     sure(measure["name"] in ("zcdp", "renyi") and (a is None) == (measure["name"] == "zcdp") and (a is None or a > 1), "another measure")
-    found = value(listed, measure["name"], a, side)
-    if found == INFINITE:
-        return 1
-    gap = sub(found, claimed)
-    return 1 if FIELD.positive(gap) else -1 if FIELD.positive(scale(gap, -1)) else 0 if FIELD.at_most(found, claimed) else None
+    found = value(listed, measure["name"], a, side, curve.q.field)
+    return 1 if found == INFINITE else signed(curve.q.field, sub(found, claimed))
 
 
 def bounds(curve, measure, verdict):
@@ -201,4 +209,4 @@ def bounds(curve, measure, verdict):
     return [(side, curve.pairs(side)[1])]
 
 
-RULES = ("gaussian-measures", "laplace-measures", "finite-measures", "added-measures", "implied-measures", "sampled-measures")
+RULES = ("gaussian-measures", "laplace-measures", "finite-measures", "added-measures", "implied-measures", "sampled-measures", "measures-of-sums")

@@ -7,9 +7,9 @@ from math import comb, prod
 import intervals as iv
 from algebra import ONE, add, mul, scale, sub, whole_power
 from intervals import Interval, exp, point
-from pairs import FIELD, ZERO, Pair, above, near
+from pairs import FIELD, ZERO, Pair, above, finite, near
 
-FEW = 400
+FEW, ATOMS = 400, 30
 
 
 def counts(total, kinds):
@@ -57,4 +57,6 @@ def composed(listed):
         return add(*(t for t in terms if not FIELD.at_most(t, {})))
 
     few = prod(map(len, kinds)) <= FEW
+    if prod(map(len, kinds)) <= ATOMS:
+        return finite(list(zip(*laws(), strict=True)))
     return Pair(profile, all(pair.alike for pair, _ in listed), closed=closed if few else None, parts=listed)

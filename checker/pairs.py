@@ -12,9 +12,10 @@ from decimal import Decimal
 from algebra import ONE, Field, Fraction, _sum, add, constant, key, mul, scale, sub
 from intervals import Interval, exp, log, point
 from normal import phi
+from terms import sure
 
 FIELD = Field({})
-KNOWN = ("ends", "parts", "sample", "back", "lattice")
+KNOWN = ("ends", "parts", "sample", "back", "lattice", "rho")
 ZERO, UNIT = point(0), point(1)
 HALF = Fraction(1, 2)
 
@@ -25,7 +26,7 @@ class Pair:
     def __init__(self, profile, alike=False, **known):
         self.profile, self.alike = profile, alike
         self.mu, self.shift, self.atoms, self.closed = (known.get(key) for key in ("mu", "shift", "atoms", "closed"))
-        self.ends, self.parts, self.sample, self.back, self.lattice = (known.get(key) for key in KNOWN)
+        self.ends, self.parts, self.sample, self.back, self.lattice, self.rho = (known.get(key) for key in KNOWN)
 
     def turned(self):
         """The other order."""
@@ -149,6 +150,8 @@ def symmetric(pair):
 
 def sampled(pair, rate):
     """docs/theory/composition.md#poisson-subsampling, the law with the record first."""
+    if pair.atoms is not None:
+        return finite([(add(mul(rate, p), mul(sub(ONE, rate), q)), q) for p, q in pair.atoms])
 
     def profile(eps):
         p, odds = near(rate), exp(eps)
@@ -189,6 +192,61 @@ def hull(points):
         return FIELD.extreme("min", [ONE, *(d for e, d in points if FIELD.at_most(e, eps))])
 
     return Pair(profile, True, closed=closed)
+
+
+def ranged(eta):
+    """docs/theory/composition.md#privacy-measures, of a bounded range: (e**(eta/2) - e**(eps/2))**2/(e**eta - 1)."""
+
+    def profile(eps):
+        size = near(eta)
+        if eps.lo >= size.hi:
+            return ZERO
+        if eps.hi <= -size.hi:
+            return UNIT - exp(eps)
+        root = exp(size / point(2)) - exp(eps / point(2))
+        found = root * root / (exp(size) - UNIT)
+        return found if eps.hi <= size.lo and eps.lo >= -size.lo else Interval(max(ZERO.lo, (UNIT - exp(eps)).lo), UNIT.hi)
+
+    square = scale(mul(eta, eta), Fraction(1, 8))
+    return Pair(profile, True, ends=lambda: (-near(eta), near(eta)), rho=lambda a: scale(square, a))
+
+
+def concentrated(measure, rows, factor):
+    """What is stated in zCDP, or of Renyi divergences of some orders: rho(a) bounds D_a, None where nothing is known."""
+    if measure == "zcdp":
+        least_rho = mul(mul(factor, factor), FIELD.extreme("min", [row[0] for row in rows]))
+        return converted(lambda a: scale(least_rho, a))
+    sure(measure == "renyi" and factor == ONE and all(row[0].keys() == {()} for row in rows), "a guarantee in this measure")
+
+    def known(a):
+        values = [row[1] for row in rows if row[0][()] >= a]
+        return FIELD.extreme("min", values) if values else None
+
+    return converted(known, orders=sorted({row[0][()] for row in rows}))
+
+
+def converted(rho, orders=(), **known):
+    """The curve that Renyi divergences imply: delta <= e**((a - 1) (D_a - eps)) (1 - 1/a)**a/(a - 1) for every a > 1."""
+
+    def at(a, eps):
+        size = rho(a)
+        if size is None:
+            return UNIT
+        return exp(point(a - 1) * (near(size) - eps)) * exp(point(a) * log(UNIT - UNIT / point(a))) / point(a - 1)
+
+    def profile(eps):
+        best = UNIT.hi
+        for a in orders or map(Fraction, (2, 3, 4, 5, 6, 8, 10, 16, 32, 64)):
+            best = min(best, at(a, eps).hi)
+        low, high = Fraction(1, 100), Fraction(400)  # a - 1: the bound falls, and then rises
+        for _ in range(0 if orders else 40):
+            x, y = (Fraction(round((low ** (1 - w) * high**w) * 10**6), 10**6) for w in (Fraction(2, 5), Fraction(3, 5)))
+            first, second = at(1 + x, eps).hi, at(1 + y, eps).hi
+            best = min(best, first, second)
+            low, high = (low, y) if first <= second else (x, high)
+        return Interval(ZERO.lo, best)
+
+    return Pair(profile, True, rho=rho, **known)
 
 
 def least(x, y):
