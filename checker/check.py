@@ -64,6 +64,9 @@ def examined(data, notes):
                 curve = curve or curves.Curve(claim, field)
                 read = read or measures.bounds(curve, claim["measure"], data["verdict"])
                 notes.append(f"{here}what it states, for the measure is derived from the mechanism")
+            elif line["rule"] in curves.ENDLESS and not line.get("place") and delta == {}:
+                curve = curve or curves.Curve(claim, field)
+                facts[-1] = Fact("whole", *curves.endless(curve))
             elif line["rule"] in curves.RULES and not line.get("place") and delta != {}:
                 curve = curve or curves.Curve(claim, field)
                 if not read or line["rule"] == "closed-epsilon":

@@ -9,6 +9,7 @@ from itertools import permutations
 from math import comb, prod
 
 import grid
+import keys
 import lattice
 import matrices
 import measures
@@ -18,6 +19,7 @@ import outcomes
 import pairs
 from algebra import ONE, Fraction, add, constant, evaluate, mul, scale, sub
 from finite import Table
+from growth import INFINITE
 from noise import IDEAL, LINE, Noise, Question
 from norms import dot
 from parts import COMBINATORS, STEPS, asked, down, every, further, inside, known_size, leaves, relation, spaces
@@ -50,7 +52,7 @@ class Way:
         if kind == "parallel":
             sure(q.factor == ONE and self.pair is None, "parallel parts on neighbours of neighbours, or that share theirs")
             self.assumed.append("parts in parallel see disjoint data, and the worst neighbours of each occur")
-            return pairs.greatest([self.of(p) for p in inner])
+            return self.one_of(q, [self.of(p) for p in inner])
         if kind == "subsample":
             return self.sampled(q, inner[0])
         if kind in (*STEPS, "post_process"):
@@ -61,6 +63,12 @@ class Way:
             return self.of(inner[0])
         sure(kind not in COMBINATORS, "the curve of a mechanism of this kind")
         return self.leaf(q)
+
+    def one_of(self, q, made):
+        """The greatest of several pairs: from below that is no pair of its own, but of the whole."""
+        plain = all(pair.mu is not None for pair in made) or all(pair.shift is not None for pair in made)
+        sure(self.side == "upper" or plain or q.part is None, "which of several pairs of neighbours parts share")
+        return pairs.greatest(made)
 
     def times(self, q):
         count = q.count(q.part["times"])
@@ -93,6 +101,13 @@ class Way:
             sure(not q.query and q.factor == ONE, "sums of noises, or correlated ones, of a query, or of neighbours of neighbours")
             self.assumed.append(ALL if self.side == "upper" else WORST)
             return pairs.gaussian(matrices.size(q, self.side) if q.kind == "correlated_noise" else summed(q))
+        if q.kind == "noisy_keys":
+            self.assumed.append(keys.TOLD)
+            return self.one_of(q, keys.listed(q, self.side, added, composed))
+        if q.kind == "noisy_max":
+            sure(self.side == "upper", "what a selection leaves to be seen")
+            self.assumed.append(ALL)
+            return pairs.gaussian(compared(q))
         if q.kind == "filter":
             return budget(q, self.side)
         if q.kind == "guarantee":
@@ -114,8 +129,8 @@ class Way:
             return added(q.mechanism, q, self.side, moved)
         drawn, norm = Noise(Question(q.mechanism, ONE, None, q.field, q.values), line=True), q.mechanism.get("norm", LINE)
         apart = q.kind == "product" or (norm["kind"] == "lp" and norm["p"] == "1")
-        if len(moved) > 1 and apart and shape(drawn) == 1:  # coordinates are drawn apart
-            rate = mul(split(drawn, 1), drawn.shift)
+        if len(moved) > 1 and apart and noise.power_of(drawn) == 1:  # coordinates are drawn apart
+            rate = mul(noise.rate_of(drawn, 1), drawn.shift)
             return composed([(pairs.laplace(scale(rate, abs(x))), 1) for x in moved if x], self.side)
         return added(q.mechanism, q, self.side, moved)
 
@@ -137,6 +152,18 @@ def composed(listed, side):
     if all(pair.atoms for pair, _ in flat) and prod(comb(n + len(pair.atoms) - 1, n) for pair, n in flat) <= MANY:
         return outcomes.composed(flat)
     return grid.composed(flat, side == "upper")
+
+
+def compared(q):
+    """docs/theory/selection.md#compared-gaussians: mu of noisy max with Gaussian noise, of answers that each move by at most D."""
+    m, n = q.mechanism, q.count(q.mechanism["candidates"])
+    sure(m["neighbours"] == "all" and q.moved is not None and not q.query and q.factor == ONE, "answers that move otherwise")
+    sure(n.keys() == {()} and n[()] >= 2, "a number of candidates that is a parameter, or one")
+    drawn, count = Noise(Question(m["noise"], q.moved, None, q.field, q.values), line=True), n[()]
+    line = drawn.dimension == drawn.copies == ONE and drawn.norm["kind"] == "lp" and not drawn.whole
+    sure(line and noise.power_of(drawn) == 2, "other noise than Gaussian noise on the line")
+    most = count if count % 2 == 0 else count - 1 / count
+    return mul(drawn.shift, q.field.power(scale(noise.rate_of(drawn, 2), 2 * most), HALF))
 
 
 def tried(flat, a):
@@ -206,7 +233,7 @@ def added(m, q, side, moved):
             return pairs.finite([(ONE, {}), ({}, ONE)])
         size = None if moved is None else constant(abs(moved[0]))
         return lattice.pair(Noise(Question(m, q.moved if moved is None else size, None, q.field, q.values), line=True))
-    power = shape(Noise(Question(m, ONE, None, q.field, q.values), line=True))
+    power = noise.power_of(Noise(Question(m, ONE, None, q.field, q.values), line=True))
     sure(power is not None, "noise that is neither Gaussian nor Laplace noise")
     norm = m.get("norm", LINE)
     if moved is not None:
@@ -217,7 +244,7 @@ def added(m, q, side, moved):
     line = drawn.dimension == ONE
     euclid = norm["kind"] == "ellipsoid" or (norm["kind"] == "lp" and norm["p"] == str(power)) or line
     sure(euclid, "noise around the answer in another norm")
-    rate, root = split(drawn, power), drawn.q.field.power
+    rate, root = noise.rate_of(drawn, power), drawn.q.field.power
     reach = drawn.shift
     if drawn.copies != ONE and norm["kind"] == "lp":  # the greatest l_power length of a shift of that length in l_p
         n, p = drawn.copies, norm["p"]
@@ -237,8 +264,8 @@ def summed(q):
         m, times = part["noise"], q.count(part["times"])
         drawn = Noise(Question(m, ONE, None, q.field, q.values), line=True)
         line = drawn.dimension == drawn.copies == ONE and m.get("norm", LINE)["kind"] == "lp" and not m.get("integers")
-        sure(line and shape(drawn) == 2 and times.keys() == {()} and times[()] <= 1000, "a sum of other than Gaussian noises on the line")
-        precision = scale(mul(split(drawn, 2), mul(drawn.shift, drawn.shift)), 2)  # one over the variance
+        sure(line and noise.power_of(drawn) == 2 and times.keys() == {()} and times[()] <= 1000, "a sum of other than Gaussian noises on the line")
+        precision = scale(mul(noise.rate_of(drawn, 2), mul(drawn.shift, drawn.shift)), 2)  # one over the variance
         variances += [q.field.power(precision, Fraction(-1))] * int(times[()])
     sure(missing.keys() <= {()} and 0 <= missing.get((), 0) < len(variances), "how many noises may be missing")
     for _ in range(int(missing.get((), 0))):
@@ -253,24 +280,6 @@ def length(norm, moved, q, side):
     if not any(moved):
         return {}
     return norms.longest(norm, [norms.up_to_sign(moved)], len(moved), q.field, side)
-
-
-def shape(drawn):
-    """2 of Gaussian noise, 1 of Laplace noise."""
-    sure(drawn.even and drawn.support == [None, None], "noise that is not even, or has ends")
-    rates = [power for power in (1, 2) if split(drawn, power) is not None]
-    return rates[0] if rates else None
-
-
-def split(drawn, power):
-    """c where h = c r**power + a constant, certainly positive."""
-    moving = {m: c for m, c in drawn.h.items() if "r" in noise.names({m: c})}
-    if len(moving) != 1:
-        return None
-    ((m, c),) = moving.items()
-    inside, rest = noise.split(m)
-    good = inside == [(noise.R, Fraction(power))] and drawn.q.field.positive({rest: c})
-    return {rest: c} if good else None
 
 
 def ways(q, order):
@@ -317,6 +326,7 @@ class Curve:
     """The curve of a whole mechanism: the greatest of the pairs at all ways, in both orders, from above and from below."""
 
     def __init__(self, claim, field):
+        sure("sums" not in claim, "sums over records")
         self.q = asked(claim, field)
         if self.q.kind in COMBINATORS:
             must(claim["sensitivity"] is None and claim["query"] is None, "not made of parts of own sensitivities")
@@ -399,4 +409,14 @@ def as_stated(curve, given, delta):
     return [("epsilon", "upper", values[0], [IDEAL, "the mechanism is as private as is stated"])]
 
 
+def endless(curve):
+    """That no epsilon is enough alone: of Gaussian laws, or where an outcome that is likely in one of two laws is none of the other."""
+    made, assumed = curve.pairs("lower")
+    listed = [part for pair in made for part in ([pair] if curve.order else [pair, pair.turned()])]
+    found = any((pair.mu and pairs.FIELD.positive(pair.mu)) or any(p and not q for p, q in pair.atoms or ()) for pair in listed)
+    sure(found, "whether losses have an end")
+    return "lower", INFINITE, {}, assumed
+
+
+ENDLESS = ("closed-profile", "privacy-profile", "cosets")
 RULES = ("one-sided", "privacy-profile", "closed-profile", "closed-epsilon")

@@ -13,24 +13,36 @@ from terms import sure
 MOST = 200_000
 
 
-def pair(drawn):
-    """The pair at the greatest shift of log-concave noise, in both orders."""
+def law(drawn):
+    """What gives, at a precision, p(n) up to a factor for |n| at most some number, the total, and the most that both tails have."""
     sure(drawn.whole and drawn.dimension == drawn.copies == additive.ONE and drawn.support == [None, None], "no noise on all integers")
-    shift = drawn.shift
-    sure(shift.keys() <= {()} and shift.get((), Fraction(0)).denominator == 1, "a shift that is no integer")
-    s = int(shift.get((), 0))
     sure(drawn.even and additive.convex(drawn), "whether the probabilities are log-concave")
     drawn.check_integrable()
-    if not s:
-        return Pair(lambda eps: above(UNIT - exp(eps)), True)
 
     @lru_cache
-    def weights(prec):
-        """p(n) up to a factor, for |n| <= some number, the total, and the most that each tail has."""
+    def weights(_):
         right, rest = arm(drawn, drawn.h)
         listed = {**dict(enumerate(right)), **{-n: x for n, x in enumerate(right)}}
         tails, mass = rest + rest, sum(listed.values(), ZERO)
         return listed, Interval(mass.lo, (mass + tails).hi), tails.hi
+
+    return weights
+
+
+def above_threshold(drawn, least):
+    """P[Z >= least]."""
+    listed, mass, tail = law(drawn)(iv.DOWN.prec)
+    found = sum((p for n, p in listed.items() if n >= least), ZERO)
+    return Interval(found.lo, (found + Interval(Decimal(0), tail)).hi) / mass
+
+
+def pair(drawn):
+    """The pair at the greatest shift of log-concave noise, in both orders."""
+    weights, shift = law(drawn), drawn.shift
+    sure(shift.keys() <= {()} and shift.get((), Fraction(0)).denominator == 1, "a shift that is no integer")
+    s = int(shift.get((), 0))
+    if not s:
+        return Pair(lambda eps: above(UNIT - exp(eps)), True)
 
     def profile(eps):
         listed, mass, tail = weights(iv.DOWN.prec)

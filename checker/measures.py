@@ -209,4 +209,4 @@ def bounds(curve, measure, verdict):
     return [(side, curve.pairs(side)[1])]
 
 
-RULES = ("gaussian-measures", "laplace-measures", "finite-measures", "added-measures", "implied-measures", "sampled-measures", "measures-of-sums")
+RULES = ("gaussian-measures", "laplace-measures", "finite-measures", "added-measures", "implied-measures", "sampled-measures", "measures-of-sums", "selection-measures", "measures-of-a-curve")
