@@ -54,6 +54,7 @@ def examined(data, notes):
     beta = field.form(parse(claim.get("beta", "0")))
     must(field.at_most({}, beta) and field.at_most(beta, al.ONE), "a beta that is no probability")
     must(not delta or al.names(delta) or (field.at_most({}, delta) and field.at_most(delta, al.ONE)), "a delta that is no probability")
+    must("measure" not in claim or (epsilon is None and delta == {}), "an epsilon or a delta beside another measure")
     read, curve = [], None
     for number, line in enumerate(data["lines"]):
         here = f"line {number}, {line['rule'][:40]}: "

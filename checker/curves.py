@@ -11,6 +11,7 @@ from math import comb, prod
 import grid
 import keys
 import lattice
+import linear
 import matrices
 import measures
 import noise
@@ -81,13 +82,12 @@ class Way:
         sure(q.field.positive(rate) and q.field.at_most(rate, ONE), "a rate that is not certainly above 0 and at most 1")
         self.assumed.append("samples are drawn as declared and not seen")
         inner = self.of(part)
-        if self.pair is not None and type(self.pair[0]) is int:  # the record is in the first input, of the order "reverse" in the second
-            back = self.order == "reverse"
+        if self.pair is not None:  # whether the record is in the second of the two: of inputs in the order "reverse" alone
+            back = self.order == "reverse" if type(self.pair[0]) is int else sum(self.pair) < 0
             made = pairs.sampled(inner.turned() if back else inner, rate)
             return made.turned() if back else made
         sure(inner.alike or self.side == "upper", "which of two laws is that with the record")
-        made = pairs.sampled(pairs.symmetric(inner), rate)
-        return made.turned() if self.pair is not None and sum(self.pair) < 0 else made
+        return pairs.sampled(pairs.symmetric(inner), rate)
 
     def leaf(self, q):
         if q.kind in ("table", "exponential"):
@@ -120,7 +120,9 @@ class Way:
             sure(self.pair is not None and q.factor == ONE and known_size(q), "a query whose records are not told")
             return self.at_pair(q)
         self.assumed.append(ALL if self.side == "upper" else WORST)
-        return added(q.mechanism, q, self.side, None)
+        made = added(q.mechanism, q, self.side, None)
+        sure(made.alike or (self.order is None and q.part is None), "which of two laws is the first")
+        return made
 
     def at_pair(self, q):
         """Noise on a query: how far its answers are apart is known."""
@@ -128,6 +130,10 @@ class Way:
         if q.mechanism.get("integers"):
             return added(q.mechanism, q, self.side, moved)
         drawn, norm = Noise(Question(q.mechanism, ONE, None, q.field, q.values), line=True), q.mechanism.get("norm", LINE)
+        if not drawn.even or drawn.support != [None, None]:
+            sure(len(moved) == 1 and q.kind == "translation", "several coordinates of noise that is not even")
+            here = linear.pair(drawn, constant(abs(moved[0])))
+            return here if moved[0] < 0 else here.turned()  # the first law is to the right where the answer is greater
         apart = q.kind == "product" or (norm["kind"] == "lp" and norm["p"] == "1")
         if len(moved) > 1 and apart and noise.power_of(drawn) == 1:  # coordinates are drawn apart
             rate = mul(noise.rate_of(drawn, 1), drawn.shift)
@@ -233,7 +239,12 @@ def added(m, q, side, moved):
             return pairs.finite([(ONE, {}), ({}, ONE)])
         size = None if moved is None else constant(abs(moved[0]))
         return lattice.pair(Noise(Question(m, q.moved if moved is None else size, None, q.field, q.values), line=True))
-    power = noise.power_of(Noise(Question(m, ONE, None, q.field, q.values), line=True))
+    alone = Noise(Question(m, ONE, None, q.field, q.values), line=True)
+    if not alone.even or alone.support != [None, None]:
+        sure(q.kind == "translation" and moved is None, "several coordinates of noise that is not even")
+        here = linear.pair(alone, Noise(q, line=True).shift)
+        return pairs.symmetric(here) if side == "upper" else here
+    power = noise.power_of(alone)
     sure(power is not None, "noise that is neither Gaussian nor Laplace noise")
     norm = m.get("norm", LINE)
     if moved is not None:
@@ -381,7 +392,7 @@ def bounds(curve, claimed, line, verdict):
         first, later = (curve.q.form(given[key]) for key in ("epsilon", "later"))
         sure(delta is not None and pairs.FIELD.at_most({}, first), "no epsilon of at least 0")
         here, after = (curve.compare("upper", x, delta) for x in (first, later))
-        must(here in (0, -1) and pairs.FIELD.positive(sub(later, first)), "the curve is not certainly at most delta there")
+        sure(here in (0, -1) and pairs.FIELD.positive(sub(later, first)), "the curve is not certainly at most delta there")
         found = [("epsilon", "upper", first, curve.pairs("upper")[1])]
         below = here == 0 and after == -1 and [curve.compare("lower", x, delta) for x in (first, later)] == [0, -1]
         return [*found, *([("epsilon", "lower", first, curve.pairs("lower")[1])] if below else [])]

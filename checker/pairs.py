@@ -145,7 +145,12 @@ def symmetric(pair):
         size = highest([-pair.ends()[0], pair.ends()[1]])
         return -size, size
 
-    return pair if pair.alike else Pair(pair.both, True, ends=pair.ends and ends)
+    def closed(eps):
+        return FIELD.extreme("max", [pair.closed(eps), other.closed(eps)])
+
+    other = pair.turned()
+    known = {"ends": pair.ends and ends, "closed": closed if pair.closed and other.closed else None}
+    return pair if pair.alike else Pair(pair.both, True, **known)
 
 
 def sampled(pair, rate):
