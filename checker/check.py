@@ -89,13 +89,12 @@ def examined(data, notes):
     both = [line["rule"] == "one-sided" or "order" not in claim for line in data["lines"]]
     whole = [f for f, counts in zip(facts, both, strict=True) if f is not None and f.about == "whole" and (counts or f.side == "upper")]
     if delta != {}:
-        return approximate(data, field, (epsilon, delta), read, [f for f in whole if f.side != "lower"], notes)
+        return approximate(data, field, epsilon, read, [f for f in whole if f.side != "lower"], notes)
     return judged(data, field, epsilon, whole, notes)
 
 
-def approximate(data, field, claimed, read, pure, notes):
+def approximate(data, field, epsilon, read, pure, notes):
     """The verdict about (epsilon, delta), one of which may be asked for: by what curves prove, and by pure epsilons from above."""
-    epsilon, delta = claimed
     read = [*read, *(("epsilon", "upper", f.value, f.assumed) for f in pure if f.value != INFINITE)]
     sides = {side: [r for r in read if r[1] == side] for side in ("upper", "lower")}
     met = [r for r in sides["upper"] if r[0] == "delta" or epsilon is None or field.at_most(r[2], epsilon)]

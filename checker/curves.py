@@ -5,15 +5,15 @@ share, or at the worst where each has its own. A curve from above dominates both
 """
 
 from contextlib import suppress
-from itertools import permutations
 from math import comb, prod
 
 import grid
 import keys
-import lattice
+import laws
 import linear
 import matrices
 import measures
+import neighbours
 import noise
 import norms
 import outcomes
@@ -23,7 +23,7 @@ from finite import Table
 from growth import INFINITE
 from noise import IDEAL, LINE, Noise, Question
 from norms import dot
-from parts import COMBINATORS, STEPS, asked, down, every, further, inside, known_size, leaves, relation, spaces
+from parts import COMBINATORS, STEPS, asked, down, further, inside, known_size, relation
 from terms import Undecided, must, rational, sure
 
 HALF = Fraction(1, 2)
@@ -60,7 +60,8 @@ class Way:
             sure(kind in STEPS or self.side == "upper", "what a map of the output leaves to be seen is not known")
             sure(kind not in STEPS or q.field.positive(q.form(q.mechanism[STEPS[kind]])), "neighbours that are no step apart")
             sure(kind != "group" or q.count(q.mechanism["size"], known=sure), "a group of no whole number")
-            self.assumed.append(f"neighbours behind {kind} move apart in one direction" if kind in STEPS else "the map does not look at the data")
+            told = f"neighbours behind {kind} move apart in one direction"
+            self.assumed.append(told if kind in STEPS else "the map does not look at the data")
             return self.of(inner[0])
         sure(kind not in COMBINATORS, "the curve of a mechanism of this kind")
         return self.leaf(q)
@@ -96,31 +97,31 @@ class Way:
             self.assumed.append("the listed inputs are adjacent, and no others")
             return pairs.finite(list(zip(*(rows[x] for x in self.pair), strict=True)))
         if q.kind == "kary_response":
-            return response(q)
+            return laws.response(q)
         if q.kind in ("sum", "correlated_noise"):
             sure(not q.query and q.factor == ONE, "sums of noises, or correlated ones, of a query, or of neighbours of neighbours")
             self.assumed.append(ALL if self.side == "upper" else WORST)
-            return pairs.gaussian(matrices.size(q, self.side) if q.kind == "correlated_noise" else summed(q))
+            return pairs.gaussian(matrices.size(q, self.side) if q.kind == "correlated_noise" else laws.summed(q))
         if q.kind == "noisy_keys":
             self.assumed.append(keys.TOLD)
-            return self.one_of(q, keys.listed(q, self.side, added, composed))
+            return self.one_of(q, keys.listed(q, self.side, laws.added, composed))
         if q.kind == "noisy_max":
             sure(self.side == "upper", "what a selection leaves to be seen")
             self.assumed.append(ALL)
-            return pairs.gaussian(compared(q))
+            return pairs.gaussian(laws.compared(q))
         if q.kind == "filter":
-            return budget(q, self.side)
+            return laws.budget(q, self.side)
         if q.kind == "guarantee":
             sure(self.side == "upper", "what a stated guarantee leaves to be seen")
             self.assumed.append("the mechanism is as private as is stated")
-            return stated(q)
+            return laws.stated(q)
         q = further(q)
         sure(q.kind in noise.ADDED, "the curve of a mechanism of this kind")
         if q.query:
             sure(self.pair is not None and q.factor == ONE and known_size(q), "a query whose records are not told")
             return self.at_pair(q)
         self.assumed.append(ALL if self.side == "upper" else WORST)
-        made = added(q.mechanism, q, self.side, None)
+        made = laws.added(q.mechanism, q, self.side, None)
         sure(made.alike or (self.order is None and q.part is None), "which of two laws is the first")
         return made
 
@@ -128,7 +129,7 @@ class Way:
         """Noise on a query: how far its answers are apart is known."""
         moved = [dot(row, self.pair) for row in norms.matrix_of(q.query["rows"])]
         if q.mechanism.get("integers"):
-            return added(q.mechanism, q, self.side, moved)
+            return laws.added(q.mechanism, q, self.side, moved)
         drawn, norm = Noise(Question(q.mechanism, ONE, None, q.field, q.values), line=True), q.mechanism.get("norm", LINE)
         if not drawn.even or drawn.support != [None, None]:
             sure(len(moved) == 1 and q.kind == "translation", "several coordinates of noise that is not even")
@@ -138,7 +139,7 @@ class Way:
         if len(moved) > 1 and apart and noise.power_of(drawn) == 1:  # coordinates are drawn apart
             rate = mul(noise.rate_of(drawn, 1), drawn.shift)
             return composed([(pairs.laplace(scale(rate, abs(x))), 1) for x in moved if x], self.side)
-        return added(q.mechanism, q, self.side, moved)
+        return laws.added(q.mechanism, q, self.side, moved)
 
 
 def composed(listed, side):
@@ -160,177 +161,11 @@ def composed(listed, side):
     return grid.composed(flat, side == "upper")
 
 
-def compared(q):
-    """docs/theory/selection.md#compared-gaussians: mu of noisy max with Gaussian noise, of answers that each move by at most D."""
-    m, n = q.mechanism, q.count(q.mechanism["candidates"])
-    sure(m["neighbours"] == "all" and q.moved is not None and not q.query and q.factor == ONE, "answers that move otherwise")
-    sure(n.keys() == {()} and n[()] >= 2, "a number of candidates that is a parameter, or one")
-    drawn, count = Noise(Question(m["noise"], q.moved, None, q.field, q.values), line=True), n[()]
-    line = drawn.dimension == drawn.copies == ONE and drawn.norm["kind"] == "lp" and not drawn.whole
-    sure(line and noise.power_of(drawn) == 2, "other noise than Gaussian noise on the line")
-    most = count if count % 2 == 0 else count - 1 / count
-    return mul(drawn.shift, q.field.power(scale(noise.rate_of(drawn, 2), 2 * most), HALF))
-
-
 def tried(flat, a):
     """The sum of the divergences of an order, None where one is not known."""
     with suppress(Undecided):
         return measures.most(pairs.Pair(None, True, parts=flat), a)
     return None
-
-
-def response(q):
-    """docs/theory/finite.md#kary-response: two inputs, whose own outputs are the likely ones."""
-    k, p = q.count(q.mechanism["k"], 2), q.form(q.mechanism["p"])
-    sure(k.keys() == {()} and q.field.at_most({}, p) and q.field.at_most(p, ONE), "p is not certainly from 0 to 1")
-    rest = mul(sub(ONE, p), q.field.power(sub(k, ONE), Fraction(-1)))
-    others = [(scale(rest, k[()] - 2),) * 2] if k[()] > 2 else []
-    return pairs.finite([(p, rest), (rest, p), *others])
-
-
-def worst(epsilon, delta):
-    """The pair that dominates all that is (epsilon, delta)-private."""
-    odds = pairs.FIELD.exp(epsilon)
-    less = mul(sub(ONE, delta), pairs.FIELD.power(add(ONE, odds), Fraction(-1)))
-    more, certain = mul(odds, less), [(delta, {}), ({}, delta)] if delta else []
-    return pairs.finite([*certain, (more, less), (less, more)] if epsilon else [*certain, (sub(ONE, delta),) * 2])
-
-
-def budget(q, side):
-    """docs/theory/composition.md#privacy-filter: what has the whole budget may be chosen."""
-    m, rows = q.mechanism, [[q.form(x) for x in row] for row in q.mechanism["rows"]]
-    good = "order" not in m and q.factor == ONE and len(rows) == 1 and all(q.field.at_most({}, x) for x in rows[0])
-    sure(good and len(rows[0]) == {"approximate": 2, "gdp": 1, "zcdp": 1, "renyi": 2}.get(m["measure"]), "a filter with such a budget")
-    if m["measure"] in ("zcdp", "renyi") and side == "upper":
-        return pairs.concentrated(m["measure"], rows, ONE)
-    if m["measure"] in ("zcdp", "renyi"):  # Gaussian noise that spends it
-        size = scale(rows[0][0], 2) if m["measure"] == "zcdp" else scale(mul(rows[0][1], q.field.power(rows[0][0], Fraction(-1))), 2)
-        return pairs.gaussian(q.field.power(size, HALF))
-    if m["measure"] == "gdp":
-        return pairs.gaussian(rows[0][0])
-    sure(q.field.at_most(rows[0][1], ONE), "a delta that is no probability")
-    return worst(*rows[0])
-
-
-def stated(q):
-    """docs/theory/composition.md#stated-guarantee."""
-    m, field = q.mechanism, q.field
-    rows = [[q.form(x) for x in row] for row in m["rows"]]
-    sure("order" not in m and all(field.at_most({}, x) for row in rows for x in row), "a guarantee of one order alone")
-    if m["measure"] == "approximate":
-        pure = all(field.zero(row[1]) for row in rows)
-        sure(q.factor == ONE or (pure and noise.whole(field, q.factor)), "a guarantee with a delta for neighbours of neighbours")
-        must(all(len(row) == 2 and field.at_most(row[1], ONE) for row in rows), "no epsilon and delta")
-        points = [(mul(q.factor, e), d) for e, d in rows]
-        return worst(*points[0]) if len(points) == 1 else pairs.hull(points)
-    sure(noise.whole(field, q.factor), "a guarantee for neighbours of neighbours")
-    if m["measure"] == "gdp":
-        return pairs.gaussian(mul(q.factor, field.extreme("min", [row[0] for row in rows])))
-    if m["measure"] == "bounded_range":
-        return pairs.ranged(mul(q.factor, field.extreme("min", [row[0] for row in rows])))
-    return pairs.concentrated(m["measure"], rows, q.factor)
-
-
-def added(m, q, side, moved):
-    """Noise on an answer: in the norm in which its pair is known; moved: what each coordinate moves by, where it is known."""
-    if m.get("integers"):
-        sure(moved is None or len(moved) == 1, "several coordinates")
-        if moved is not None and moved[0].denominator != 1:  # docs/theory/additive.md#cosets: no output is one of both
-            return pairs.finite([(ONE, {}), ({}, ONE)])
-        size = None if moved is None else constant(abs(moved[0]))
-        return lattice.pair(Noise(Question(m, q.moved if moved is None else size, None, q.field, q.values), line=True))
-    alone = Noise(Question(m, ONE, None, q.field, q.values), line=True)
-    if not alone.even or alone.support != [None, None]:
-        sure(q.kind == "translation" and moved is None, "several coordinates of noise that is not even")
-        here = linear.pair(alone, Noise(q, line=True).shift)
-        return pairs.symmetric(here) if side == "upper" else here
-    power = noise.power_of(alone)
-    sure(power is not None, "noise that is neither Gaussian nor Laplace noise")
-    norm = m.get("norm", LINE)
-    if moved is not None:
-        wanted = {"kind": "lp", "p": str(power), "matrix": []}
-        norm = norm if q.kind == "radial" else wanted
-        q = Question({**m, **({"norm": norm} if "norm" in m else {})}, length(norm, moved, q, side), None, q.field, q.values)
-    drawn = Noise(q, line=True)
-    line = drawn.dimension == ONE
-    euclid = norm["kind"] == "ellipsoid" or (norm["kind"] == "lp" and norm["p"] == str(power)) or line
-    sure(euclid, "noise around the answer in another norm")
-    rate, root = noise.rate_of(drawn, power), drawn.q.field.power
-    reach = drawn.shift
-    if drawn.copies != ONE and norm["kind"] == "lp":  # the greatest l_power length of a shift of that length in l_p
-        n, p = drawn.copies, norm["p"]
-        longer = 1 / Fraction(power) - (0 if p is None else 1 / rational(p))
-        if (p is None or rational(p) > power) and not (power == 1 and side == "lower"):
-            reach = mul(reach, root(n, longer))
-    sure(drawn.copies == ONE or norm["kind"] == "lp", "coordinates in a norm by a matrix")
-    if power == 2:
-        return pairs.gaussian(mul(reach, root(scale(rate, 2), HALF)))
-    return pairs.laplace(mul(reach, rate))
-
-
-def summed(q):
-    """docs/theory/curves.md#sums: Gaussian noises on the line, of which those with the greatest variances may be missing."""
-    missing, variances = q.form(q.mechanism["dropouts"]), []
-    for part in q.mechanism["parts"]:
-        m, times = part["noise"], q.count(part["times"])
-        drawn = Noise(Question(m, ONE, None, q.field, q.values), line=True)
-        line = drawn.dimension == drawn.copies == ONE and m.get("norm", LINE)["kind"] == "lp" and not m.get("integers")
-        sure(line and noise.power_of(drawn) == 2 and times.keys() == {()} and times[()] <= 1000, "a sum of other than Gaussian noises on the line")
-        precision = scale(mul(noise.rate_of(drawn, 2), mul(drawn.shift, drawn.shift)), 2)  # one over the variance
-        variances += [q.field.power(precision, Fraction(-1))] * int(times[()])
-    sure(missing.keys() <= {()} and 0 <= missing.get((), 0) < len(variances), "how many noises may be missing")
-    for _ in range(int(missing.get((), 0))):
-        worst = next(v for v in variances if all(q.field.at_most(w, v) for w in variances))
-        variances.remove(worst)
-    must(q.moved is not None and q.field.at_most({}, q.moved), "no sensitivity")
-    return mul(q.moved, q.field.power(add(*variances), -HALF))
-
-
-def length(norm, moved, q, side):
-    """How long a shift is."""
-    if not any(moved):
-        return {}
-    return norms.longest(norm, [norms.up_to_sign(moved)], len(moved), q.field, side)
-
-
-def ways(q, order):
-    """The pairs of neighbours that parts share, [None] where each has its own; of one order, those in it."""
-    listed, known = leaves(q.mechanism, q.part), set(spaces_of(q))
-    if not known:
-        return [None]
-    sure(len(known) == 1, "parts that share several kinds of neighbours")
-    sure(not any(m["kind"] in (*STEPS, "parallel") for m, _ in every(q.mechanism)), "neighbours that are several steps apart, or not shared")
-    adjacency, ((kind, n),) = {part["query"]["adjacency"] for _, part in listed if part and part["query"]}, known
-    if kind == "inputs":
-        tables = [Table(inner) for inner in bottom(q) if inner.kind in ("table", "exponential")]
-        if order:
-            sure(len(tables) == 1 and tables[0].listed is not None, "inputs that are not listed in an order")
-            return [tuple(pair)[:: 1 if order == "one-sided" else -1] for pair in tables[0].listed]
-        return sorted({pair for table in tables for pair in table.pairs})
-    sure(len(adjacency) == 1 and adjacency <= {"add-remove", "replace", "l1"}, "neighbours by l2")
-    unit = [tuple(Fraction(i == j) for i in range(n)) for j in range(n)]
-    if order:
-        sure(adjacency == {"add-remove"}, "one order of other neighbours than by a record")
-        return unit if order == "one-sided" else [tuple(-x for x in v) for v in unit]
-    if adjacency == {"replace"}:
-        return [tuple(x - y for x, y in zip(v, w, strict=True)) for v, w in permutations(unit, 2)]
-    return [*unit, *(tuple(-x for x in v) for v in unit)]
-
-
-def bottom(q):
-    """The questions of mechanisms without parts."""
-    parts = inside(q.mechanism)
-    return [leaf for n in range(len(parts)) for leaf in bottom(down(q, n))] if parts else [q]
-
-
-def spaces_of(q):
-    """What neighbours differ in, of the whole or its parts."""
-    if not inside(q.mechanism):
-        m = q.mechanism
-        if m["kind"] in ("table", "exponential"):
-            return [("inputs", len(m.get("rows") or m["scores"]))]
-        return [("records", len(q.query["rows"][0]))] if q.query else []
-    return spaces(q.mechanism)
 
 
 class Curve:
@@ -345,7 +180,7 @@ class Curve:
         relation(claim, {"add-remove"} if self.order else frozenset())
         if self.q.query:
             self.q.part = {"query": self.q.query, "times": "1"}
-        self.ways, self.sides = ways(self.q, self.order), {}
+        self.ways, self.sides = neighbours.ways(self.q, self.order), {}
 
     def pairs(self, side):
         """The pairs of a side, and what they take for granted; Undecided where they are not known."""

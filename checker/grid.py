@@ -19,7 +19,7 @@ from terms import sure
 DIGITS = 26
 UNITS = 10**DIGITS
 SMALL = 10 ** (DIGITS - 20)  # of so few units what lies at an end is moved
-LONGEST = 400_000
+LONGEST = 600_000
 TAIL = Decimal("1e-16")
 FEW = 4
 CELLS = ((40, 400), (70, 1600), (1000, 5200))
@@ -122,8 +122,9 @@ def masses(pair, spacing, offset, low, high, upper):
 
 
 def nudge(points, values, step):
-    """How far chords are moved to be nowhere above the profile; the first is not used. Between the points i and i + 1 the profile is at
-    least two lines, and what they have above the chord, moved, is convex: it is least where they cross, for at the points it is not below 0.
+    """How far chords are moved to be nowhere above the profile; the first is not used. Between the points i and i + 1 the profile is
+    at least two lines, and what they have above the chord, moved, is convex. It is least where they cross: at the points it is not
+    below 0.
     """
     odds, most = [exp(x) for x in points], Decimal(0)
     slopes = [(b - a) / (step * x) for a, b, x in zip(values, values[1:], odds, strict=False)]

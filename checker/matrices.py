@@ -1,6 +1,6 @@
 """Correlated Gaussian noise: the greatest move of C u over the patterns of steps at which one contributes (docs/theory/curves.md)."""
 
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 from algebra import Fraction, constant, mul
 from norms import matrix_of
@@ -33,7 +33,7 @@ def whole_number(q, text):
 def toeplitz(m, n, k, b):
     """The first steps that may be are a worst pattern: of coefficients at least 0 that do not rise, or for the order "fixed"."""
     c = [Fraction(1)] * n if m["strategy"] == "prefix_sums" else [rational(x) for x in m["coefficients"]][:n]
-    falls = all(x >= y for x, y in zip(c, c[1:], strict=False)) and min(c) >= 0
+    falls = all(x >= y for x, y in pairwise(c)) and min(c) >= 0
     sure(falls or (m["order"] == "fixed" and min(c) >= 0) or len(c) <= b, "coefficients whose worst pattern is not known")
     steps = range(0, n, b)[:k]
     found = Fraction(0)
@@ -65,7 +65,7 @@ def listed(m, n, k, b):
     low = high = Fraction(0)
     for count in range(1, min(k, n) + 1):
         for steps in combinations(range(n), count):
-            gaps = [y - x for x, y in zip(steps, steps[1:], strict=False)]
+            gaps = [y - x for x, y in pairwise(steps)]
             if all(gap == b if m["order"] == "fixed" else gap >= b for gap in gaps):
                 high = max(high, sum(abs(g[i][j]) for i, j in product(steps, steps)))
                 for signs in product((1, -1), repeat=count):

@@ -63,7 +63,8 @@ def mixed(pair, a):
         return None
     rest, size, terms, ways = sub(ONE, rate), mul(part.mu, part.mu), [], 1
     for k in range(n + 1):
-        terms.append(scale(mul(mul(FIELD.power(rest, Fraction(n - k)), FIELD.power(rate, Fraction(k))), FIELD.exp(scale(size, Fraction(k * (k - 1), 2)))), ways))
+        chance = mul(FIELD.power(rest, Fraction(n - k)), FIELD.power(rate, Fraction(k)))
+        terms.append(scale(mul(chance, FIELD.exp(scale(size, Fraction(k * (k - 1), 2)))), ways))
         ways = ways * (n - k) // (k + 1)
     return scale(FIELD.log(add(*terms)), Fraction(1, n - 1))
 
@@ -209,4 +210,5 @@ def bounds(curve, measure, verdict):
     return [(side, curve.pairs(side)[1])]
 
 
-RULES = ("gaussian-measures", "laplace-measures", "finite-measures", "added-measures", "implied-measures", "sampled-measures", "measures-of-sums", "selection-measures", "measures-of-a-curve")
+KINDS = "gaussian laplace finite added implied sampled selection".split()
+RULES = ("measures-of-sums", "measures-of-a-curve", *(f"{kind}-measures" for kind in KINDS))

@@ -66,7 +66,7 @@ def _far(x):
     """exp(-x**2)/(sqrt(pi) T), T = x + (1/2)/(x + (2/2)/(x + (3/2)/(x + ...))), whose parts are all at least x: what is left out after n of
     them lies between x and x + (n/2)/x.
     """
-    n = int((DOWN.prec * 1.2 / float(x)) ** 2) + 20
+    n = (DOWN.prec * 6 // (5 * int(x))) ** 2 + 20
     low, high = x, UP.add(x, UP.divide(Decimal(n) / 2, x))
     for k in range(n - 1, 0, -1):
         part = Decimal(k) / 2

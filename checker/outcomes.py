@@ -27,6 +27,11 @@ def ways(numbers):
     return found
 
 
+def both(a, b):
+    """The product of two intervals, or forms."""
+    return a * b if isinstance(a, Interval) else mul(a, b)
+
+
 def composed(listed):
     """The pair of a composition of finite pairs, each so often."""
     kinds = [counts(n, len(pair.atoms)) for pair, n in listed]
@@ -36,8 +41,8 @@ def composed(listed):
         each = []
         for (pair, n), numbers in zip(listed, kinds, strict=True):
             powers = [[power(atom[side], k) for k in range(n + 1)] for atom in pair.atoms]
-            each.append([times(reduce(lambda a, b: a * b if isinstance(a, Interval) else mul(a, b), map(list.__getitem__, powers, c), one), ways(c)) for c in numbers])
-        return [reduce(lambda a, b: a * b if isinstance(a, Interval) else mul(a, b), chosen) for chosen in product(*each)]
+            each.append([times(reduce(both, map(list.__getitem__, powers, c), one), ways(c)) for c in numbers])
+        return [reduce(both, chosen) for chosen in product(*each)]
 
     @lru_cache
     def near_laws(_):

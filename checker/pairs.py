@@ -87,8 +87,7 @@ def laplace(shift):
 
     def profile(eps):
         size = near(shift)
-        low, high = (max(ZERO.lo, f(end)) for f, end in ((lambda x: below(x, size.lo).lo, eps.hi), (lambda x: below(x, size.hi).hi, eps.lo)))
-        return Interval(low, max(low, high))
+        return above(Interval(below(eps.hi, size.lo).lo, below(eps.lo, size.hi).hi))
 
     def below(x, size):
         """The value at one eps and one shift: it falls in eps, and rises with the shift."""
@@ -141,6 +140,7 @@ def greatest(pairs):
 
 def symmetric(pair):
     """What dominates both orders of a pair, in both orders."""
+
     def ends():
         size = highest([-pair.ends()[0], pair.ends()[1]])
         return -size, size
@@ -257,4 +257,3 @@ def converted(rho, orders=(), **known):
 def least(x, y):
     """The less of two."""
     return Interval(min(x.lo, y.lo), min(x.hi, y.hi))
-
