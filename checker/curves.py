@@ -23,7 +23,7 @@ from finite import Table
 from growth import INFINITE
 from noise import IDEAL, LINE, Noise, Question
 from norms import dot
-from parts import COMBINATORS, STEPS, asked, down, further, inside, known_size, relation
+from parts import COMBINATORS, STEPS, asked, down, further, grown, inside, known_size, relation
 from terms import Undecided, must, rational, sure
 
 HALF = Fraction(1, 2)
@@ -37,8 +37,8 @@ ALL = "no answer moves further than the stated sensitivity"
 class Way:
     """One way to look at the parts: a side, and the pair of neighbours that all share, None where each has its own."""
 
-    def __init__(self, side, pair, order, assumed):
-        self.side, self.pair, self.order, self.assumed = side, pair, order, assumed
+    def __init__(self, side, pair, order, assumed, others=()):
+        self.side, self.pair, self.order, self.assumed, self.others = side, pair, order, assumed, others
 
     def of(self, q):
         """The pair of laws of a part, as often as it is run."""
@@ -82,13 +82,22 @@ class Way:
         sure(q.factor == ONE and q.mechanism["scheme"] == "poisson", "a sample on neighbours of neighbours, or without replacement")
         sure(q.field.positive(rate) and q.field.at_most(rate, ONE), "a rate that is not certainly above 0 and at most 1")
         self.assumed.append("samples are drawn as declared and not seen")
+        if self.pair is not None:
+            tables, others = type(self.pair[0]) is int, [self.pair]
+            if tables and self.side == "upper":  # what else is sampled may make any two inputs of these
+                others = self.others
+            made = [self.oriented(part, rate, pair, self.order == "reverse" if tables else sum(pair) < 0) for pair in others]
+            alike = all(pair.atoms and sorted(map(pairs.key_of, pair.atoms)) == sorted(map(pairs.key_of, made[0].atoms)) for pair in made)
+            return made[0] if alike else pairs.greatest(made)
         inner = self.of(part)
-        if self.pair is not None:  # whether the record is in the second of the two: of inputs in the order "reverse" alone
-            back = self.order == "reverse" if type(self.pair[0]) is int else sum(self.pair) < 0
-            made = pairs.sampled(inner.turned() if back else inner, rate)
-            return made.turned() if back else made
         sure(inner.alike or self.side == "upper", "which of two laws is that with the record")
         return pairs.sampled(pairs.symmetric(inner), rate)
+
+    def oriented(self, part, rate, pair, back):
+        """A sample at a pair of neighbours of which the second has the record, or for back = False the first."""
+        inner = Way(self.side, pair, self.order, self.assumed, self.others).of(part)
+        made = pairs.sampled(inner.turned() if back else inner, rate)
+        return made.turned() if back else made
 
     def leaf(self, q):
         if q.kind in ("table", "exponential"):
@@ -186,7 +195,7 @@ class Curve:
         """The pairs of a side, and what they take for granted; Undecided where they are not known."""
         if side not in self.sides:
             assumed = [IDEAL]
-            made = [Way(side, way, self.order, assumed).once(self.q) for way in self.ways]
+            made = [Way(side, way, self.order, assumed, self.ways).once(self.q) for way in self.ways]
             if self.ways == [None] and self.order == "reverse":
                 made = [pair.turned() for pair in made]
             self.sides[side] = made, list(dict.fromkeys(assumed))
@@ -245,14 +254,45 @@ def bounds(curve, claimed, line, verdict):
 
 
 def as_stated(curve, given, delta):
-    """docs/theory/composition.md#one-sided, of a mechanism of which (epsilon, delta) is stated, as it stands there."""
-    m, field, number = curve.q.mechanism, curve.q.field, given.get("row")
-    stated = m["kind"] in ("guarantee", "filter") and m["measure"] == "approximate" and type(number) is int and 0 <= number < len(m["rows"])
-    sure(stated and m.get("order") in (None, curve.order) and delta is not None, "no stated epsilon and delta")
-    sure(m.get("order") is None or curve.order is not None, "a guarantee of one order alone")
-    values = [curve.q.form(x) for x in m["rows"][number]]
-    sure(all(field.at_most({}, x) for x in values) and field.at_most(values[1], delta), "whether the delta that is stated is so small")
-    return [("epsilon", "upper", values[0], [IDEAL, "the mechanism is as private as is stated"])]
+    """docs/theory/composition.md#one-sided, of what is stated."""
+    sure(delta is not None and type(given.get("row", 0)) is int, "no stated epsilon and delta")
+    found = [spent(curve.q, order, given.get("row", 0)) for order in ([curve.order] if curve.order else ["one-sided", "reverse"])]
+    field, told = curve.q.field, [IDEAL, "the mechanism is as private as is stated", "samples are drawn as declared and not seen"]
+    sure(all(value != INFINITE and field.at_most(least, delta) for value, least in found), "whether the delta that is stated is so small")
+    return [("epsilon", "upper", field.extreme("max", [value for value, _ in found]), told)]
+
+
+def spent(q, order, row):
+    """Epsilon and delta of one order: those that are stated, of a sample, and sums."""
+    m, field = q.mechanism, q.field
+    if q.kind == "compose":
+        total = [(q_times(p), spent(p, order, 0)) for p in (down(q, n) for n in range(len(inside(m))))]
+        sure(all(value != INFINITE for _, (value, _) in total), "a part of which nothing is known")
+        return tuple(add(*(mul(n, both[i]) for n, both in total)) for i in (0, 1))
+    if q.kind == "subsample":
+        part, rate = down(q, 0), q.form(m["rate"])
+        sure(m["scheme"] == "poisson" and q_times(part) == ONE and field.positive(rate) and field.positive(sub(ONE, rate)), "a sample")
+        value, delta = spent(part, order, 0)
+        if order == "one-sided":
+            sure(value != INFINITE, "a part of which nothing is known")
+            return grown(field, rate, value), mul(rate, delta)
+        if value == INFINITE:
+            return scale(field.log(sub(ONE, rate)), -1), {}
+        odds, rest = field.exp(value), sub(ONE, rate)
+        less = add(rest, mul(rate, field.exp(scale(value, -1))))
+        return scale(field.log(less), -1), mul(mul(rate, delta), field.power(add(rate, mul(rest, odds)), Fraction(-1)))
+    sure(q.kind in ("guarantee", "filter") and m["measure"] == "approximate" and q.factor == ONE, "no stated epsilon and delta")
+    if m.get("order") not in (None, order):
+        return INFINITE, {}
+    sure(0 <= row < len(m["rows"]), "no such row")
+    values = tuple(q.form(x) for x in m["rows"][row])
+    must(all(field.at_most({}, x) for x in values) and field.at_most(values[1], ONE), "no epsilon and delta")
+    return values
+
+
+def q_times(q):
+    """How often a part is run."""
+    return q.count(q.part["times"])
 
 
 def endless(curve):

@@ -6,6 +6,7 @@ import noise
 import norms
 import pairs
 from algebra import ONE, Fraction, add, constant, mul, scale, sub
+from growth import INFINITE
 from noise import LINE, Noise, Question
 from pairs import HALF
 from terms import must, rational, sure
@@ -107,9 +108,10 @@ def added(m, q, side, moved):
         sure(q.kind == "translation" and moved is None, "several coordinates of noise that is not even")
         here = linear.pair(alone, Noise(q, line=True).shift)
         return pairs.symmetric(here) if side == "upper" else here
-    power = noise.power_of(alone)
+    power, norm = noise.power_of(alone), m.get("norm", LINE)
+    if side == "upper" and moved is None and (power is None or (power == 1 and q.kind == "radial")):
+        return steep(q)
     sure(power is not None, "noise that is neither Gaussian nor Laplace noise")
-    norm = m.get("norm", LINE)
     if moved is not None:
         wanted = {"kind": "lp", "p": str(power), "matrix": []}
         norm = norm if q.kind == "radial" else wanted
@@ -129,6 +131,18 @@ def added(m, q, side, moved):
     if power == 2:
         return pairs.gaussian(mul(reach, root(scale(rate, 2), HALF)))
     return pairs.laplace(mul(reach, rate))
+
+
+def steep(q):
+    """docs/theory/curves.md#lipschitz-exponent: convex noise loses no more than Laplace noise of its greatest slope."""
+    drawn = Noise(q, line=True)
+    reach, p = drawn.shift, drawn.norm["p"]
+    if drawn.copies != ONE:  # the greatest l1 length
+        sure(drawn.norm["kind"] == "lp", "coordinates in a norm by a matrix")
+        reach = mul(reach, q.field.power(drawn.copies, 1 - (0 if p is None else 1 / rational(p))))
+    rates = noise.slopes(drawn)
+    sure(INFINITE not in rates, "a slope without bound")
+    return pairs.laplace(mul(reach, q.field.extreme("max", rates)))
 
 
 def length(norm, moved, q, side):

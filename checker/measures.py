@@ -5,6 +5,7 @@ bounds it, the limit at order 1 too.
 """
 
 from decimal import Decimal
+from statistics import NormalDist
 
 import intervals as iv
 from algebra import ONE, Fraction, add, constant, evaluate, mul, scale, sub
@@ -165,19 +166,16 @@ def vertex(p, q, mu):
 
 
 def quantile(q, way):
-    """A number next to Phi^-1(q): at most it for way = -1, at least it for way = 1."""
-    low, high = Decimal(-60), Decimal(60)
-    for _ in range(120):
-        middle = iv.DOWN.divide(iv.DOWN.add(low, high), 2)
-        here = phi(Interval(middle, middle))
-        if (here.hi <= q.lo) if way < 0 else (here.lo < q.hi):
-            low = middle
-        else:
-            high = middle
-    end = low if way < 0 else high
-    here = phi(Interval(end, end))
-    sure(here.hi <= q.lo if way < 0 else here.lo >= q.hi, "a quantile")
-    return Interval(end, end)
+    """A number next to Phi^-1(q): at most it for way = -1, at least it for way = 1. It is guessed, and then looked at."""
+    sure(q.lo > 0 and q.hi < 1, "a quantile without end")
+    guess, step = Decimal(NormalDist().inv_cdf(float(q.lo))), Decimal("1e-13")
+    while step < 1:
+        end = iv.DOWN.add(guess, step * way)
+        here = phi(Interval(end, end))
+        if here.hi <= q.lo if way < 0 else here.lo >= q.hi:
+            return Interval(end, end)
+        step *= 10
+    raise Undecided("a quantile")
 
 
 def compare(curve, measure, side, claimed):
