@@ -53,7 +53,8 @@ def examined(data, notes):
     must(not epsilon or al.names(epsilon) or field.positive(epsilon), "a negative epsilon")
     beta = field.form(parse(claim.get("beta", "0")))
     must(field.at_most({}, beta) and field.at_most(beta, al.ONE), "a beta that is no probability")
-    must(not delta or al.names(delta) or (field.at_most({}, delta) and field.at_most(delta, al.ONE)), "a delta that is no probability")
+    known = not delta or (field.at_most({}, delta) and field.at_most(delta, al.ONE))
+    (sure if delta and al.names(delta) else must)(known, "a delta that is no probability")
     must("measure" not in claim or (epsilon is None and delta == {}), "an epsilon or a delta beside another measure")
     read, curve = [], None
     for number, line in enumerate(data["lines"]):

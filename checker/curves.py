@@ -23,7 +23,7 @@ from finite import Table
 from growth import INFINITE
 from noise import IDEAL, LINE, Noise, Question
 from norms import dot
-from parts import COMBINATORS, STEPS, asked, down, further, grown, inside, known_size, relation
+from parts import COMBINATORS, STEPS, asked, down, every, further, grown, inside, known_size, relation
 from terms import Undecided, must, rational, sure
 
 HALF = Fraction(1, 2)
@@ -62,7 +62,9 @@ class Way:
             sure(kind != "group" or q.count(q.mechanism["size"], known=sure), "a group of no whole number")
             told = f"neighbours behind {kind} move apart in one direction"
             self.assumed.append(told if kind in STEPS else "the map does not look at the data")
-            return self.of(inner[0])
+            made = self.of(inner[0])
+            sure(made.alike or self.order is None, "one order of neighbours, which a map may exchange")
+            return made
         sure(kind not in COMBINATORS, "the curve of a mechanism of this kind")
         return self.leaf(q)
 
@@ -79,7 +81,8 @@ class Way:
 
     def sampled(self, q, part):
         rate = q.form(q.mechanism["rate"])
-        sure(q.factor == ONE and q.mechanism["scheme"] == "poisson", "a sample on neighbours of neighbours, or without replacement")
+        poisson = q.mechanism["scheme"] == "poisson"
+        sure(q.factor == ONE and (poisson or self.pair is None), "a sample on neighbours of neighbours, or without replacement of a query")
         sure(q.field.positive(rate) and q.field.at_most(rate, ONE), "a rate that is not certainly above 0 and at most 1")
         self.assumed.append("samples are drawn as declared and not seen")
         if self.pair is not None:
@@ -91,7 +94,8 @@ class Way:
             return made[0] if alike else pairs.greatest(made)
         inner = self.of(part)
         sure(inner.alike or self.side == "upper", "which of two laws is that with the record")
-        return pairs.sampled(pairs.symmetric(inner), rate)
+        made = pairs.sampled(pairs.symmetric(inner), rate)
+        return made if poisson or self.side == "lower" else pairs.symmetric(made)
 
     def oriented(self, part, rate, pair, back):
         """A sample at a pair of neighbours of which the second has the record, or for back = False the first."""
@@ -107,6 +111,9 @@ class Way:
             return pairs.finite(list(zip(*(rows[x] for x in self.pair), strict=True)))
         if q.kind == "kary_response":
             return laws.response(q)
+        if q.kind == "shuffle":
+            self.assumed.append("what people tell is shuffled, and nobody sees who told what")
+            return self.one_of(q, outcomes.shuffled(q, down(q, 0), self.pair))
         if q.kind in ("sum", "correlated_noise"):
             sure(not q.query and q.factor == ONE, "sums of noises, or correlated ones, of a query, or of neighbours of neighbours")
             self.assumed.append(ALL if self.side == "upper" else WORST)
@@ -138,6 +145,7 @@ class Way:
         """Noise on a query: how far its answers are apart is known."""
         moved = [dot(row, self.pair) for row in norms.matrix_of(q.query["rows"])]
         if q.mechanism.get("integers"):
+            sure(q.query["adjacency"] not in ("l1", "l2"), "answers of real histograms, and noise on the integers")
             return laws.added(q.mechanism, q, self.side, moved)
         drawn, norm = Noise(Question(q.mechanism, ONE, None, q.field, q.values), line=True), q.mechanism.get("norm", LINE)
         if not drawn.even or drawn.support != [None, None]:
@@ -186,7 +194,8 @@ class Curve:
         if self.q.kind in COMBINATORS:
             must(claim["sensitivity"] is None and claim["query"] is None, "not made of parts of own sensitivities")
         self.order = claim.get("order")
-        relation(claim, {"add-remove"} if self.order else frozenset())
+        keyed = any(m["kind"] == "noisy_keys" for m, _ in every(self.q.mechanism))
+        relation(claim, {"add-remove"} if self.order or keyed else frozenset())
         if self.q.query:
             self.q.part = {"query": self.q.query, "times": "1"}
         self.ways, self.sides = neighbours.ways(self.q, self.order), {}

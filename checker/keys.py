@@ -20,7 +20,7 @@ def listed(q, side, added, composed):
     k = q.count(m["keys"])
     sure(k.keys() == {()} and k[()] <= 1000 and not q.query and q.moved is not None and q.factor == ONE, "how many keys, or how far")
     must(field.positive(q.moved), "the sensitivity is not certainly positive")
-    sure(not field.domains, "parameters")
+    sure(not field.domains and m["noise"]["kind"] in noise.ADDED, "parameters, or noise of another kind")
     sure(side == "upper" or m["report"] == "counts" or k == ONE, "what is told of keys alone")
     must(m["report"] in ("counts", "keys"), "what is told")
     asked, n = Question(m["noise"], q.moved, None, field, q.values), int(k[()])

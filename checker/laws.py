@@ -69,6 +69,7 @@ def summed(q):
     missing, variances = q.form(q.mechanism["dropouts"]), []
     for part in q.mechanism["parts"]:
         m, times = part["noise"], q.count(part["times"])
+        sure(m["kind"] in noise.ADDED, "a sum of other than Gaussian noises on the line")
         drawn = Noise(Question(m, ONE, None, q.field, q.values), line=True)
         line = drawn.dimension == drawn.copies == ONE and m.get("norm", LINE)["kind"] == "lp" and not m.get("integers")
         few = times.keys() == {()} and times[()] <= 1000
@@ -86,8 +87,10 @@ def summed(q):
 def compared(q):
     """docs/theory/selection.md#compared-gaussians: mu of noisy max with Gaussian noise, of answers that each move by at most D."""
     m, n = q.mechanism, q.count(q.mechanism["candidates"])
+    sure(m["report"] == "index", "more than the index is told")
     sure(m["neighbours"] == "all" and q.moved is not None and not q.query and q.factor == ONE, "answers that move otherwise")
     sure(n.keys() == {()} and n[()] >= 2, "a number of candidates that is a parameter, or one")
+    sure(m["noise"]["kind"] in noise.ADDED, "noise of another kind")
     drawn, count = Noise(Question(m["noise"], q.moved, None, q.field, q.values), line=True), n[()]
     line = drawn.dimension == drawn.copies == ONE and drawn.norm["kind"] == "lp" and not drawn.whole
     sure(line and noise.power_of(drawn) == 2, "other noise than Gaussian noise on the line")

@@ -5,9 +5,11 @@ from itertools import product
 from math import comb, prod
 
 import intervals as iv
-from algebra import ONE, add, mul, scale, sub, whole_power
+from algebra import ONE, Fraction, add, constant, mul, scale, sub, whole_power
+from finite import Table
 from intervals import Interval, exp, point
 from pairs import FIELD, ZERO, Pair, above, finite, near
+from terms import sure
 
 FEW, ATOMS = 400, 30
 
@@ -30,6 +32,36 @@ def ways(numbers):
 def both(a, b):
     """The product of two intervals, or forms."""
     return a * b if isinstance(a, Interval) else mul(a, b)
+
+
+def shuffled(q, part, pair):
+    """docs/theory/composition.md#shuffled-histograms: the laws of the histograms of what people tell, for all that the others may have."""
+    sure(part.kind == "table" and part.part["times"] == "1" and q.factor == ONE and pair is not None, "a shuffle of other than tables")
+    rows, n = Table(part).rows, q.count(q.mechanism["people"])
+    sure(n.keys() == {()} and all(p.keys() <= {()} for row in rows for p in row), "numbers that are parameters, or not rational")
+    others = int(n[()]) - 1
+    told = [[p.get((), Fraction(0)) for p in row] for row in rows]
+    size = comb(others + len(rows) - 1, others) * comb(others + len(told[0]), others + 1)
+    sure(size <= FEW**2 // 8, "too many people")
+    found, blank = [], tuple([0] * len(told[0]))
+    for had in counts(others, len(rows)):
+        law = {blank: Fraction(1)}
+        for row, times in zip(told, had, strict=True):
+            for _ in range(times):
+                law = added(law, row)
+        laws = [added(law, told[x]) for x in pair]
+        seen = sorted(laws[0].keys() | laws[1].keys())
+        found.append(finite([tuple(constant(law.get(h, 0)) for law in laws) for h in seen]))
+    return found
+
+
+def added(law, row):
+    """The law of a histogram to which one more tells an output."""
+    total = {}
+    for (histogram, chance), (y, p) in product(law.items(), enumerate(row)):
+        at = tuple(x + (i == y) for i, x in enumerate(histogram))
+        total[at] = total.get(at, Fraction(0)) + chance * p
+    return {at: p for at, p in total.items() if p}
 
 
 def composed(listed):

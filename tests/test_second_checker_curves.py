@@ -22,6 +22,7 @@ sys.path[:0] = [str(CHECKER)]
 
 import algebra as al  # noqa: E402
 import check  # noqa: E402
+import curves  # noqa: E402
 import grid  # noqa: E402
 import intervals as iv  # noqa: E402
 import keys  # noqa: E402
@@ -90,11 +91,22 @@ OPERATIONS = [
 
 @pytest.mark.parametrize("number", range(len(OPERATIONS)))
 def test_decimal_intervals_and_balls_hold_each_others_midpoints(number):
+    compare(number, 120)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("number", range(len(OPERATIONS)))
+def test_decimal_intervals_and_balls_hold_each_others_midpoints_ten_million_times(number):
+    compare(number, 10**7 // len(OPERATIONS) + 1)
+
+
+def compare(number, times):
+    """So many operations, on numbers that are drawn, by intervals and by balls."""
     size, own, theirs, low, high = OPERATIONS[number]
     drawn, before = random.Random(number), flint.ctx.prec
     flint.ctx.prec = 1000
     try:
-        for _ in range(120):
+        for _ in range(times):
             iv.precision(drawn.choice([24, 53, 120]))
             numbers = [Fraction(drawn.randint(low * 10**6 + 1, high * 10**6), 10**6) for _ in range(size)]
             found = own(*(iv.point(x) for x in numbers))
@@ -387,6 +399,8 @@ FALSE = [
     ("correlated_noise.mu-tight", "3", "mechanism", "times"),
     ("correlated_noise.mu-tight", ["1", "1/2", "5/8", "5/16"], "mechanism", "coefficients"),
     ("filter.at-a-delta", [["101/100", "0"]], "mechanism", "rows"), ("filter_zcdp.the-budget", [["501/1000"]], "mechanism", "rows"),
+    ("keys_google_gaussian.as-published", "replace", "adjacency"),
+    ("delta_noisy_max_gaussian.a-hair-above", "value", "mechanism", "report"),
     ("sum_gaussians.exactly-110", "2", "mechanism", "dropouts"), ("sum_gaussians.exactly-110", "4", "mechanism", "dropouts"),
     ("one_sided_exponential_noise.one-sided-delta-just-above-1---exp-12", "one-sided", "query", "adjacency"),
 ]  # fmt: skip
@@ -433,3 +447,29 @@ def test_from_below_the_greatest_of_several_pairs_is_no_pair_that_can_be_compose
     part = {"mechanism": data["claim"]["mechanism"], "sensitivity": None, "query": None, "adjacency": "", "times": "2"}
     data["claim"] |= {"mechanism": {"kind": "compose", "parts": [part]}}
     assert answer(data).kind != "decided"
+
+
+def test_real_histograms_do_not_move_answers_by_integers():
+    data = copy.deepcopy(committed.certificate("delta_discrete_gaussian.delta-just-above"))
+    data["claim"] |= {"sensitivity": None, "query": {"rows": [["1"]], "adjacency": "add-remove"}}
+    assert answer(data).verdict == "PROVED"
+    data["claim"]["query"]["adjacency"] = "l1"
+    assert answer(data).kind != "decided"
+
+
+def test_of_samples_of_a_table_each_may_be_at_another_pair_of_inputs(monkeypatch):
+    monkeypatch.setattr(curves, "PRECISIONS", (100,))
+    rows = [["1/9", "4/9", "4/9"], ["2/3", "1/6", "1/6"], ["1/4", "1/2", "1/4"]]
+    data = copy.deepcopy(committed.certificate("compose_sampled_responses.delta-tight"))
+    sample = data["claim"]["mechanism"]["parts"][0]
+    sample["times"], sample["mechanism"]["rate"] = "2", "1/2"
+    sample["mechanism"]["part"]["mechanism"] = {"kind": "table", "rows": rows, "adjacent": [[0, 1], [1, 2]]}
+    table = [list(map(Fraction, row)) for row in rows]
+    laws = [[((p + q) / 2, q) for p, q in zip(table[a], table[b], strict=True)] for a, b in [(0, 1), (1, 0), (1, 2), (2, 1)]]
+    both = [max(divergence(composed(two), 1), divergence([(q, p) for p, q in composed(two)], 1)) for two in product(laws, repeat=2)]
+    same = max(both[::5])
+    assert same < max(both) - 0.001
+    data["claim"] |= {"epsilon": "1", "delta": str(Fraction((same + max(both)) / 2).limit_denominator(10**6))}
+    assert answer(data | {"verdict": "PROVED"}).kind != "decided"
+    data["claim"]["delta"] = str(Fraction(max(both) + 0.05).limit_denominator(10**6))
+    assert answer(data | {"verdict": "PROVED"}).verdict == "PROVED"
