@@ -21,12 +21,15 @@ import parts
 import run
 import selection
 import shape
+import worst
 from growth import INFINITE
 from terms import Malformed, Refused, Undecided, must, parse, sure
 
-EVERY = [made for module in (noise, finite, selection, run) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
+MODULES = (noise, finite, selection, run, worst)
+EVERY = [made for module in MODULES for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
-UNREAD = {"point-witness event", "point-witness radius", "kary-response value", "joint-moves parts", "joint-moves most",
+UNREAD = {"worst-output cuts", "worst-output move", "worst-output value",
+          "point-witness event", "point-witness radius", "kary-response value", "joint-moves parts", "joint-moves most",
           "kernel-point event", "divergence radius", "divergence other", "modulus-parts tree", "modulus-parts far", "modulus-parts near",
           *"normaliser witness neighbours start cells peaks cuts pieces rise fall".split()}  # fmt: skip
 ODD = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError, RecursionError)  # for what is of no form that is known
