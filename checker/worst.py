@@ -16,7 +16,7 @@ from normal import erfc
 from pairs import UNIT, ZERO, near
 from terms import must, sure
 
-CELLS, BITS, WIDTHS = 3000, 64, 14
+FINE, COARSE, LOOKS, BITS, WIDTHS = 6000, 2000, 200, 64, 14
 TOLD = ["no answer moves further than the stated sensitivity", "the noises are independent", IDEAL]
 
 
@@ -51,10 +51,14 @@ def ends(x):
     return Interval(x.lo, x.lo), Interval(x.hi, x.hi)
 
 
-def integral(value, low, high):
+def integral(value, low, high, cells):
     """The integral of exp(value) over the line, value concave: of a grid between two numbers, and what lies beyond."""
-    step = (high - low) / point(CELLS)
-    logs = [value(low + step * point(i)) for i in range(CELLS + 1)]
+    step = (high - low) / point(LOOKS)
+    seen = [value(low + step * point(i)).lo for i in range(LOOKS + 1)]
+    likely = [i for i, x in enumerate(seen) if x > max(seen) - 20]  # beyond these there is little, by the slopes there
+    low, high = low + step * point(max(likely[0] - 1, 0)), low + step * point(min(likely[-1] + 1, LOOKS))
+    step = (high - low) / point(cells)
+    logs = [value(low + step * point(i)) for i in range(cells + 1)]
     slopes = [(b - a) / step for a, b in pairwise(logs)]
     sure(slopes[0].lo > 0 and slopes[-1].hi < 0, "a grid that is too short")
     edges = exp(logs[0]) / slopes[0], exp(logs[-1]) / -slopes[-1]
@@ -64,7 +68,7 @@ def integral(value, low, high):
         middle = exp((a + b) / point(2)) * step
         under += middle * (UNIT + x * x / point(6))  # sinh(x)/x >= 1 + x**2/6
         rise = (slopes[i - 1] - slopes[i]) if i else None
-        fall = (slopes[i] - slopes[i + 1]) if i + 1 < CELLS else None
+        fall = (slopes[i] - slopes[i + 1]) if i + 1 < cells else None
         known = [r for r in (rise, fall) if r is not None]
         if len(known) == 2 and rise.lo > 0 and fall.lo > 0:
             gap = step / (UNIT / rise + UNIT / fall)
@@ -115,7 +119,7 @@ class Selection:
             return found + point(yes) * self.other.below(above - t) if yes else found
 
         wide = point(WIDTHS) * (self.first.size + self.other.size)
-        return integral(value, start - wide, start + wide)
+        return integral(value, start - wide, start + wide, FINE if self.best else COARSE)
 
     def loss(self, no, yes):
         """An interval that holds what the output loses at the worst pair."""

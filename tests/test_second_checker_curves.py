@@ -35,6 +35,7 @@ import normal  # noqa: E402
 import outcomes  # noqa: E402
 import pairs  # noqa: E402
 import terms  # noqa: E402
+import worst  # noqa: E402
 
 from dpverify.trusted.kernel.canonical_form import claim_hash  # noqa: E402
 from tests import committed  # noqa: E402
@@ -364,6 +365,18 @@ def quantile(q):
         middle = (low + high) / 2
         low, high = (middle, high) if math.erfc(-middle / math.sqrt(2)) / 2 < q else (low, middle)
     return low
+
+
+@pytest.mark.parametrize(("power", "profile"), [(2, "exp(-r**2/2)"), (1, "exp(-r)")])
+def test_an_integral_of_a_concave_exponent_lies_between_its_bounds(power, profile):
+    field = al.Field({})
+    m = {"kind": "radial", "profile": profile, "norm": {"kind": "lp", "p": "1", "matrix": []}, "dimension": "1", "scale": "3"}
+    law = worst.Drawn(m, noise.Question(m, al.ONE, None, field))
+    below = (lambda x: math.erfc(-x / 3 / math.sqrt(2)) / 2) if power == 2 else (lambda x: math.exp(x / 3) / 2 if x < 0 else 1 - math.exp(-x / 3) / 2)
+    density = (lambda x: math.exp(-x * x / 18)) if power == 2 else (lambda x: math.exp(-abs(x) / 3))
+    told = sum(density(x) * below(x - 1) ** 4 for x in ((i + 0.5) / 200 - 60 for i in range(24_000))) / 200
+    found = worst.integral(lambda t: law.density(t) + at(4) * law.below(t - at(1)), at(-60), at(60), 400)
+    assert float(found.lo) <= told * (1 + 1e-6) and told <= float(found.hi) * (1 + 1e-6) and found.hi < found.lo * Decimal("1.01")
 
 
 # -- whole certificates, changed with knowledge: each of these claims is false, or what it is about has no meaning --------------
