@@ -372,7 +372,8 @@ def test_an_integral_of_a_concave_exponent_lies_between_its_bounds(power, profil
     field = al.Field({})
     m = {"kind": "radial", "profile": profile, "norm": {"kind": "lp", "p": "1", "matrix": []}, "dimension": "1", "scale": "3"}
     law = worst.Drawn(m, noise.Question(m, al.ONE, None, field))
-    below = (lambda x: math.erfc(-x / 3 / math.sqrt(2)) / 2) if power == 2 else (lambda x: math.exp(x / 3) / 2 if x < 0 else 1 - math.exp(-x / 3) / 2)
+    laplace = lambda x: math.exp(x / 3) / 2 if x < 0 else 1 - math.exp(-x / 3) / 2  # noqa: E731
+    below = (lambda x: math.erfc(-x / 3 / math.sqrt(2)) / 2) if power == 2 else laplace
     density = (lambda x: math.exp(-x * x / 18)) if power == 2 else (lambda x: math.exp(-abs(x) / 3))
     told = sum(density(x) * below(x - 1) ** 4 for x in ((i + 0.5) / 200 - 60 for i in range(24_000))) / 200
     found = worst.integral(lambda t: law.density(t) + at(4) * law.below(t - at(1)), at(-60), at(60), 400)
