@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from itertools import combinations, pairwise, product
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ from dpverify.trusted.combinators.one_pair import Choice, Space, Vector, joined
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, mul
+from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Exponential, Mechanism, Part, Query, Table, parts_of
 
 MOST_RAW: Final = 20_000
@@ -44,7 +44,7 @@ def all_log_concave(part: Part) -> bool:
     return all(log_concave(leaf.part.mechanism) for leaf in leaves(part))
 
 
-@lru_cache(maxsize=16)
+@remembered(16)
 def choices(part: Part) -> tuple[Choice, ...]:
     """Pairs of neighbours one of which is certainly worst. Raises Undecided where there are too many, or they are not known."""
     spaces, factor = together(part, linked=True, alone=True), root_factor(part)
