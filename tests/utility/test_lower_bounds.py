@@ -706,7 +706,6 @@ def test_parameters_of_the_noise_alone_are_in_no_bounds_way():
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        (claim([[1]], "l1", "1", delta=parse("1/10")), "with a delta above 0"),
         (claim([[0]], "l1", "1"), "answers that differ"),
         (claim([[0]], "l1", None), "upper bound on the tight epsilon"),
         (claim([[1]], "l1", "a", domains=(("a", Domain(Fraction(0))),)), "give them values"),
