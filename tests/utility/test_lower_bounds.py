@@ -718,6 +718,12 @@ def test_where_no_bound_is_found_the_reason_says_what_would_help(asked, why):
         assert why in utility.lacking(asked, measure)
 
 
+def test_the_mean_error_on_the_line_at_a_delta_has_no_bound_and_the_reason_says_why():
+    asked = claim([[1]], "l1", "1", delta=parse("1/10"))
+    assert "expected_l2" not in least(asked)
+    assert "with a delta above 0" in utility.lacking(asked, "necessary_l2")
+
+
 def test_rounding_to_counts_gives_no_more_than_lines():
     """What theory#rounding-to-counts says of the two: the numbers, and random queries with the volume of their hull."""
     c = {k: factorial(k) ** (1 / k) for k in range(1, 13)}
