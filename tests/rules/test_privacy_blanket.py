@@ -162,6 +162,16 @@ def test_equal_rows_lose_nothing():
     assert curve(table(((1, 1, 2), (1, 1, 2))), 50, 0)[1] == (0, 0)
 
 
+@pytest.mark.parametrize(("answers", "p"), [(5, "1/50"), (6, "1/2"), (3, "1/9")])
+def test_a_response_has_the_curve_of_its_table_also_where_lies_are_likelier_than_the_truth(answers, p):
+    lie = (1 - F(p)) / (answers - 1)
+    rows = tuple(tuple(num(F(p) if x == y else lie) for y in range(answers)) for x in range(answers))
+    both = (KaryResponse(num(answers), num(F(p))), Table(rows))
+    for others in range(3):
+        found, expected = (curve(local, 6, 0.25, below={"pair": [0, 1], "others": others}) for local in both)
+        assert np.array(found) == pytest.approx(np.array(expected), rel=1e-6)
+
+
 # -- what is refused ------------------------------------------------------------------------------------------------
 
 

@@ -20,7 +20,6 @@ from dpverify.search.decimals import decimals
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.kernel.balls import constant, precision, rational
 from dpverify.trusted.kernel.errors import Rejected, require
-from dpverify.trusted.kernel.expr import call
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Shuffle
 from dpverify.trusted.theories.composition import blanket
@@ -75,8 +74,7 @@ class Sums:
         rows = self.outputs.rows
         pairs = [pair for one in self.outputs.pairs if rows[one[0]] != rows[one[1]] for pair in (one, one[::-1])]
         require(len(pairs) <= _MOST_PAIRS, Rejected(rule.NAME, "the part", "too many pairs of records are to be looked at"))
-        alike = tuple(call("min", *column) for column in zip(*rows, strict=True))
-        self.above = [Law(self.people, self.outputs.sorts(alike, pair)) for pair in pairs]
+        self.above = [Law(self.people, self.outputs.sorts(self.outputs.alike, pair)) for pair in pairs]
         self.below = dict[tuple[tuple[int, int], int], Law]()
         for pair, others in islice(product(pairs, range(len(rows))), _MOST_TRIED):
             with suppress(Rejected):

@@ -44,9 +44,13 @@ Sorts = Counter[tuple[Expr, Expr, Expr]]
 
 
 class Outputs(NamedTuple):
-    """The rows of a table, where columns of one sort stand once; how many there are of each; every two neighbours, once."""
+    """The rows of a table, where columns of one sort stand once; how many there are of each; every two neighbours, once.
+
+    alike: the least of each column, of all rows, those that do not stand here among them.
+    """
 
     rows: tuple[tuple[Expr, ...], ...]
+    alike: tuple[Expr, ...]
     times: tuple[int, ...]
     pairs: tuple[tuple[int, int], ...]
 
@@ -56,7 +60,7 @@ class Outputs(NamedTuple):
         for *sort, times in zip(alike, *(self.rows[row] for row in pair), self.times, strict=True):
             if certainly_lt(ZERO, sort[0]):
                 found[tuple(sort)] += times
-            elif not certainly_le(sort[1], ZERO):
+            elif not all(certainly_le(told, ZERO) for told in sort[:2]):
                 raise Rejected(NAME, "the part", "others may not tell what the one tells, and hide nothing")
         return found
 
@@ -73,7 +77,6 @@ def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
         raise Rejected(NAME, "the part", "it is not shuffled, or neighbours differ by more than one person")
     people, outputs = shuffling.people_of(shuffle), outputs_of(shuffle.part.mechanism)
     smoothing = int(to_whole(parameters["smoothing"], "smoothing", NAME, 1, _MOST))
-    alike = tuple(call("min", *column) for column in zip(*outputs.rows, strict=True))
     known = dict[frozenset[Any], Profile]()
 
     def pair_of(common: tuple[Expr, ...], pair: tuple[int, int]) -> Pair:
@@ -81,7 +84,7 @@ def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
         laws = [outputs.sorts(common, order) for order in (pair, pair[::-1])]
         return Pair(*(known.setdefault(frozenset(law.items()), _profile(people, law, smoothing)) for law in laws))
 
-    pairs = [pair_of(alike, pair) for pair in outputs.pairs if outputs.rows[pair[0]] != outputs.rows[pair[1]]]
+    pairs = [pair_of(outputs.alike, pair) for pair in outputs.pairs if outputs.rows[pair[0]] != outputs.rows[pair[1]]]
     lower = None
     if "below" in parameters:
         one, other, others = _below(parameters["below"], outputs)
@@ -94,13 +97,15 @@ def outputs_of(local: Any) -> Outputs:
     if isinstance(local, Table):
         size = range(len(local.rows))
         listed = tuple(combinations(size, 2)) if local.adjacent is None else local.adjacent
-        return Outputs(local.rows, (1,) * len(local.rows[0]), tuple(dict.fromkeys((min(pair), max(pair)) for pair in listed)))
+        alike = tuple(call("min", *column) for column in zip(*local.rows, strict=True))
+        return Outputs(local.rows, alike, (1,) * len(local.rows[0]), tuple(dict.fromkeys((min(pair), max(pair)) for pair in listed)))
     if not isinstance(local, KaryResponse) or not isinstance(local.k, Num):
         raise Rejected(NAME, "the part", "it is no table, and no response with a number of answers")
     answers, lie = int(local.k.value), div(sub(ONE, local.p), sub(local.k, num(1)))
     told = min(answers, 3)  # beside these the answers are alike
     rows = tuple(tuple(local.p if x == y else lie for y in range(min(answers, told + 1))) for x in range(told))
-    return Outputs(rows, (1,) * told + (answers - told,) * (answers > told), ((0, 1),))
+    alike = (call("min", local.p, lie),) * len(rows[0])  # each answer is the truth of a record, which may be the least likely to tell it
+    return Outputs(rows, alike, (1,) * told + (answers - told,) * (answers > told), ((0, 1),))
 
 
 def _below(told: Mapping[str, Any], outputs: Outputs) -> tuple[int, int, int]:
