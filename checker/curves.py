@@ -194,8 +194,7 @@ class Curve:
         if self.q.kind in COMBINATORS:
             must(claim["sensitivity"] is None and claim["query"] is None, "not made of parts of own sensitivities")
         self.order = claim.get("order")
-        keyed = any(m["kind"] == "noisy_keys" for m, _ in every(self.q.mechanism))
-        relation(claim, {"add-remove"} if self.order or keyed else frozenset())
+        relation(claim, {"add-remove"} if self.order else frozenset())
         if self.q.query:
             self.q.part = {"query": self.q.query, "times": "1"}
         self.ways, self.sides = neighbours.ways(self.q, self.order), {}
