@@ -23,7 +23,7 @@ from finite import Table
 from growth import INFINITE
 from noise import IDEAL, LINE, Noise, Question
 from norms import dot
-from parts import COMBINATORS, STEPS, asked, down, every, further, grown, inside, known_size, relation
+from parts import COMBINATORS, STEPS, asked, down, further, grown, inside, known_size, relation
 from terms import Undecided, must, rational, sure
 
 HALF = Fraction(1, 2)
