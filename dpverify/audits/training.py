@@ -115,8 +115,7 @@ def audited(
     risks add up.
     Raises AuditError where the audit cannot be set up, SamplerError where the training fails or a score is no number.
     """
-    if not isinstance(runs, int | np.integer) or isinstance(runs, bool) or runs < 1:
-        raise AuditError(f"runs = {runs!r:.80}: not a whole number of at least 1. Leave it out for one training.")
+    _known_runs(runs)
     check_run(runs, confidence, seed, MODEL, 0, timeout)
     count = len(training.canaries)
     coins = runs * count
@@ -171,6 +170,11 @@ def _ladder(coins: int) -> tuple[int, ...]:
     """All coins, a quarter of them, a sixteenth, ..."""
     numbers = [coins // FEWER**step for step in range(LADDER)]
     return tuple(dict.fromkeys(number for number in numbers if number >= LEAST_GUESSES)) or (coins,)
+
+
+def _known_runs(runs: Any) -> None:
+    if not isinstance(runs, int | np.integer) or isinstance(runs, bool) or runs < 1:
+        raise AuditError(f"runs = {runs!r:.80}: not a whole number of at least 1. Leave it out for one training.")
 
 
 def _number_of(guesses: Any, coins: int) -> int:
