@@ -59,6 +59,8 @@ def examined(data, notes):
     known = not delta or (field.at_most({}, delta) and field.at_most(delta, al.ONE))
     (sure if delta and al.names(delta) else must)(known, "a delta that is no probability")
     must("measure" not in claim or (epsilon is None and delta == {}), "an epsilon or a delta beside another measure")
+    measure = claim.get("measure", {"name": None, "at": None})
+    must((measure["at"] is None) == (measure["name"] != "renyi"), "an order of no divergence, or a divergence of no order")
     read, curve = [], None
     for number, line in enumerate(data["lines"]):
         here = f"line {number}, {line['rule'][:40]}: "

@@ -23,7 +23,7 @@ from finite import Table
 from growth import INFINITE
 from noise import IDEAL, LINE, Noise, Question
 from norms import dot
-from parts import COMBINATORS, STEPS, asked, down, every, further, grown, inside, known_size, relation
+from parts import COMBINATORS, STEPS, asked, down, further, grown, inside, known_size, relation
 from terms import Undecided, must, rational, sure
 
 HALF = Fraction(1, 2)
@@ -194,8 +194,7 @@ class Curve:
         if self.q.kind in COMBINATORS:
             must(claim["sensitivity"] is None and claim["query"] is None, "not made of parts of own sensitivities")
         self.order = claim.get("order")
-        keyed = any(m["kind"] == "noisy_keys" for m, _ in every(self.q.mechanism))
-        relation(claim, {"add-remove"} if self.order or keyed else frozenset())
+        relation(claim, {"add-remove"} if self.order else frozenset())
         if self.q.query:
             self.q.part = {"query": self.q.query, "times": "1"}
         self.ways, self.sides = neighbours.ways(self.q, self.order), {}

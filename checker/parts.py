@@ -208,7 +208,8 @@ def relation(claim, named=frozenset()):
     mechanisms, held = zip(*every(claim["mechanism"], claim), strict=True)
     named = {*named, *(p.get("adjacency") for p in held), *(p["query"]["adjacency"] for p in held if p["query"])} - {None, ""}
     named |= {"add-remove" if m["scheme"] == "poisson" else "replace" for m in mechanisms if m["kind"] == "subsample"}
-    named |= {"add-remove"} if any(m["kind"] == "parallel" for m in mechanisms) else set()
+    fixed = {"parallel": "add-remove", "noisy_keys": "add-remove", "correlated_noise": "add-remove", "shuffle": "replace"}
+    named |= {fixed[m["kind"]] for m in mechanisms if m["kind"] in fixed}
     must(len(named) <= 1, f"neighbours by {' and by '.join(sorted(named))} cannot be mixed")
 
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from dpverify.audits.arguments import SAMPLES as SAMPLES
-from dpverify.audits.arguments import check_run, named_arguments
+from dpverify.audits.arguments import check_how, check_run, named_arguments
 from dpverify.audits.aside import stdout_aside
 from dpverify.audits.batches import Batches, dependence, one_by_one
 from dpverify.audits.conclusion import findings as concluded
@@ -103,6 +103,7 @@ def audit(
     a violation itself.
     """
     check_run(samples, confidence, seed, level, workers, timeout)
+    check_how(executor, vectorised)
     if observe not in (None, *OBSERVED):
         raise AuditError(f"observe = {observe!r:.80}: not {' or '.join(map(repr, OBSERVED))}. Leave it out to observe the outputs alone.")
     samples, seed = int(samples), None if seed is None else int(seed)  # they may be numpy's

@@ -51,5 +51,13 @@ def check_run(samples: Any, confidence: Any, seed: Any, level: Any, workers: Any
         raise AuditError(f'level = {level!r:.80}: not "{MODEL}" or "{FLOAT}". The second, which is the default, looks for both.')
 
 
+def check_how(executor: Any, vectorised: Any) -> None:
+    """See that outputs can be sampled so. Raises AuditError."""
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise AuditError(f"executor = {executor!r:.80}: it cannot submit. Give one of concurrent.futures, or workers = 2, say.")
+    if vectorised not in (None, True, False):
+        raise AuditError(f"vectorised = {vectorised!r:.80}: not True or False. Leave it out to see it from the sampler's parameters.")
+
+
 def _whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)

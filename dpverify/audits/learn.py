@@ -39,6 +39,7 @@ FAINT: Final = 0.5  # of the logits' spread; within it one step from nothing is 
 ROWS_ATOMIC: Final = 50_000  # outputs for the regression where counts say all
 PRECISIONS: Final = (1.0, 10.0, 100.0, 1e3, 1e4)  # of the prior of one weight: a change of the loss over one ramp
 ROUGHNESS: Final = (0.3, 0.1, 0.03)  # of the score's spread, by which each term may be made simpler
+NEAREST: Final = 2.0**-1000  # that knots may be: the slope of a ramp is a float
 WORTH: Final = 0.98  # of what a score gains, that a simpler one must keep
 LEANINGS: Final = (1.0, 10.0, 100.0, 1e3, 1e4)  # pseudo-counts by which the count of a repeated output is drawn to the regression
 
@@ -652,7 +653,8 @@ def _knots(values: Floats, count: int) -> Floats:
         return np.empty(0)
     tail = min(10 / len(values), 0.1)
     inner = np.linspace(0, 1, count)[1:-1] if count > 2 else np.empty(0)
-    return np.unique(np.quantile(values, np.concatenate([[tail], inner, [1 - tail]]) if count > 2 else [0.05, 0.95]))
+    knots = np.unique(np.quantile(values, np.concatenate([[tail], inner, [1 - tail]]) if count > 2 else [0.05, 0.95]))
+    return knots[np.diff(knots, prepend=-np.inf) >= NEAREST]
 
 
 def _singles(values: Floats) -> Floats:

@@ -110,8 +110,8 @@ def encode(raw: object, n: int, *, failures: bool = False) -> Outputs:
     Integers, floats, fractions and numpy numbers are "number"; bool, str, bytes, complex (two numbers) and None are themselves.
     Numbers keep their exact value, of any size. A decimal, and a text that is a number ("numeral"), are the text and the number;
     lists, tuples, arrays, series, mappings, sets and dataclasses are structure. A nan, a masked value, a generator, a coroutine,
-    another length than n, or an object that equals nothing but itself raises NotAnOutput. Infinite numbers are outputs. Data frames and
-    series of pandas and polars are their columns by name, and their index; what is missing in one is None.
+    another length than n, what holds itself, or an object that equals nothing but itself raises NotAnOutput. Infinite numbers are
+    outputs. Data frames and series of pandas and polars are their columns by name, and their index; what is missing in one is None.
     failures: nan is an output too, as a number that says nothing but that it is none.
     """
     rows = _sequence(raw)
@@ -126,7 +126,14 @@ def encode(raw: object, n: int, *, failures: bool = False) -> Outputs:
         texts = flat if kind in ("str", "bytes") and flat.size <= MOST_TEXTS and rows.dtype.itemsize > SHORT else None
         outputs = Outputs(_numbers(kind, flat), None, (_array_name(kind, inner),), written=(written,), texts=texts)
     else:
-        outputs = _collect(list(rows))
+        try:
+            outputs = _collect(list(rows))
+        except NotAnOutput:
+            raise
+        except RecursionError as error:
+            raise NotAnOutput("an output that holds itself or is nested too deep: return numbers, texts or lists of them") from error
+        except Exception as error:  # by what users define: how it is compared or written
+            raise NotAnOutput(f"an output that raises {type(error).__name__} when it is read") from error
     numbers = outputs.numbers
     if numbers.size and np.isnan(numbers.min()):  # min hands a nan on, and takes no memory
         if failures:

@@ -256,7 +256,7 @@ class Target:
             raise
         except BaseException as error:
             at = "" if self.vectorised else f"call {len(got)} (from 0) of the block: "
-            raise fail(f"{at}{type(error).__name__}: {error}", Failing) from error
+            raise fail(f"{at}{told(error)}", Failing) from error
         if not self.vectorised and mine is not given and not _same(mine, given):
             raise fail(f"changes its input, to {show(mine)}: copy it before changing it.")
         if first and not _same(got[0], first[0]):
@@ -305,7 +305,7 @@ class Target:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise self.fault(pair[0], seed, f"or {show(pair[1])}: {type(error).__name__}: {error}") from error
+            raise self.fault(pair[0], seed, f"or {show(pair[1])}: {told(error)}") from error
         finally:
             if collecting:
                 gc.enable()
@@ -325,7 +325,7 @@ def _or_raised(call: Callable[..., Any]) -> Any:
     try:
         return call()
     except Exception as error:
-        return Raised(type(error).__name__, str(error))
+        return Raised(type(error).__name__, _said(error))
 
 
 class Failing(SamplerError):
@@ -368,7 +368,7 @@ def timed_call(call: Callable[[], Any], what: str, timeout: float) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise SamplerError(f"{what}: {type(error).__name__}: {error}") from error
+        raise SamplerError(f"{what}: {told(error)}") from error
     return got[0]
 
 
@@ -468,6 +468,19 @@ _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 8
 _SHORT.maxstring = _SHORT.maxother = 80
 
 
+def told(error: BaseException) -> str:
+    """What was raised, and what it says."""
+    return f"{type(error).__name__}: {_said(error)}"
+
+
+def _said(error: BaseException) -> str:
+    """What an exception says, where it can say it."""
+    try:
+        return str(error)
+    except Exception:
+        return "it cannot be written as text"
+
+
 def copied(data: Any) -> Any:
     """A copy that the sampler may spoil; `data` itself where it cannot change or cannot be copied."""
     if data is None or isinstance(data, (int, float, complex, str, bytes, frozenset, np.generic)):
@@ -479,22 +492,30 @@ def copied(data: Any) -> Any:
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Whether two copies are still alike; True where their kind has no way to tell."""
+    """Whether two copies are still alike; True where there is no way to tell: of their kind, or of what holds itself."""
+    try:
+        return _alike(a, b)
+    except Exception:
+        return True
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """The same of what can be compared."""
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):
         if a.dtype.kind == "O":
-            return _same(a.tolist(), b.tolist())
+            return _alike(a.tolist(), b.tolist())
         return bool(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes())
     if isinstance(a, (list, tuple)):
-        return len(a) == len(b) and all(map(_same, a, b))
+        return len(a) == len(b) and all(map(_alike, a, b))
     if isinstance(a, dict):
-        return list(a) == list(b) and all(_same(value, b[key]) for key, value in a.items())
+        return list(a) == list(b) and all(_alike(value, b[key]) for key, value in a.items())
     if hasattr(a, "equals"):  # tables of pandas, polars, arrow
         return bool(a.equals(b))
     if all("__eq__" not in vars(kind) for kind in type(a).__mro__[:-1]):
         # Known by its identity alone.
-        return not hasattr(a, "__dict__") or _same(vars(a), vars(b))
+        return not hasattr(a, "__dict__") or _alike(vars(a), vars(b))
     return bool(a == b) or bool(a != a)
 
 

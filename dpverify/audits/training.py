@@ -66,6 +66,10 @@ class Training:
             kept = [part for part in (self.data, self.canaries[chosen]) if len(part)]
             if self.instead is not None:
                 kept.append(np.asarray(self.instead)[np.flatnonzero(1 - coins)])
+            shapes = {part.shape[1:] for part in kept}
+            if len(shapes) > 1:
+                listed = ", ".join(map(str, sorted(shapes)))
+                raise AuditError(f"records of different shapes: {listed}. Give data, canaries and instead alike.")
             return np.concatenate(kept) if kept else self.canaries[:0]
         out = [self.canaries[place] for place in chosen]
         return [*self.data, *out, *(record for record, coin in zip(others, coins, strict=False) if not coin)]
@@ -111,6 +115,7 @@ def audited(
     risks add up.
     Raises AuditError where the audit cannot be set up, SamplerError where the training fails or a score is no number.
     """
+    _known_runs(runs)
     check_run(runs, confidence, seed, MODEL, 0, timeout)
     count = len(training.canaries)
     coins = runs * count
@@ -167,6 +172,11 @@ def _ladder(coins: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys(number for number in numbers if number >= LEAST_GUESSES)) or (coins,)
 
 
+def _known_runs(runs: Any) -> None:
+    if not isinstance(runs, int | np.integer) or isinstance(runs, bool) or runs < 1:
+        raise AuditError(f"runs = {runs!r:.80}: not a whole number of at least 1. Leave it out for one training.")
+
+
 def _number_of(guesses: Any, coins: int) -> int:
     if not isinstance(guesses, int | np.integer) or isinstance(guesses, bool) or not 1 <= guesses <= coins:
         raise AuditError(f"guesses = {guesses!r:.80}: not a number from 1 to that of the coins, {coins}.")
@@ -185,8 +195,8 @@ def _one(training: Training, root: int, run: int, timeout: float) -> tuple[np.nd
         scores = timed_call(partial(training.score, model, copied(training.canaries)), f"the score after {where}", timeout)
     try:
         numbers = np.asarray(scores, np.float64).reshape(-1)
-    except (TypeError, ValueError) as error:
-        raise SamplerError(f"the score after {where} gave {show(scores)}, which is no list of numbers.") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise SamplerError(f"the score after {where} gave {show(scores)}, which is no list of numbers that floats hold.") from error
     if len(numbers) != len(coins):
         raise SamplerError(f"the score after {where} gave {len(numbers)} numbers for {len(coins)} canaries: give one for each.")
     if np.isnan(numbers).any():

@@ -170,6 +170,14 @@ def test_outliers_do_not_hide_an_event() -> None:
     assert found > 0.8
 
 
+def test_numbers_below_all_normal_floats_hide_no_event() -> None:
+    def often_tiny(x: int, n: int, rng: np.random.Generator) -> Any:
+        # no ramp between tiny ones has a slope that is a float
+        return (x + rng.laplace(0, 1, n)) * np.where(rng.random(n) < 0.5, 1e-310, 1)
+
+    assert best_loss(often_tiny)[0] > 0.8
+
+
 def test_infinite_outputs_are_sorted_too() -> None:
     found, _ = best_loss(lambda x, n, rng: np.where(rng.random((n, 2)) < 0.1 + 0.1 * x, np.inf, rng.normal(size=(n, 2))))
     assert found > 0.9 * math.log(2)  # both infinite: log 4; any infinite: log 0.36/0.19

@@ -124,6 +124,12 @@ def test_a_sampler_that_always_fails_is_an_error_whatever_is_observed():
         dp.audit(failing({0}, "nan"), epsilon=1, pairs=PAIRS, observe="colour")
 
 
+@pytest.mark.parametrize(("how", "said"), [({"executor": 3}, "executor = 3: it cannot submit"), ({"vectorised": "x"}, "vectorised = 'x'")])
+def test_how_outputs_are_sampled_is_looked_at_first(how, said):
+    with pytest.raises(AuditError, match=said):
+        dp.audit(lambda data, size, rng: rng.normal(size=size), epsilon=1, pairs=PAIRS, samples=100, seed=1, **how)
+
+
 def test_nan_in_a_batch_is_a_part_of_the_shape():
     numbers = np.array([[1.0, np.nan, 3.0], [4.0, 5.0, 6.0], [np.nan, np.nan, 9.0]])
     outputs = encode(numbers, 3, failures=True)

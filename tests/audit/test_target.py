@@ -256,6 +256,29 @@ async def later(data, rng):
     return 1.0
 
 
+def holds_itself(data, rng):
+    held = [rng.random()]
+    return [*held, held.append(held) or held]
+
+
+class Mute(Exception):
+    def __repr__(self):
+        raise RuntimeError("no words")
+
+    __str__ = __repr__
+
+    def __eq__(self, other):
+        return True
+
+
+def mute(data, rng):
+    return Mute()
+
+
+def raises_mute(data, rng):
+    raise Mute
+
+
 @pytest.mark.parametrize(
     ("sampler", "said"),
     [
@@ -264,6 +287,9 @@ async def later(data, rng):
         (nan_once, "gave nan in output"),
         (lazily, "generator"),
         (later, "coroutine"),
+        (holds_itself, "gave an output that holds itself or is nested too deep"),
+        (mute, "gave an output that raises RuntimeError when it is read"),
+        (raises_mute, "Mute: it cannot be written as text"),
         (lambda data, size, rng: rng.laplace(size=size - 1), "gave 99 outputs instead of 100"),
         (lambda data, size, rng: 1.0, "instead of a sequence"),
         (lambda data, size, rng: (x for x in range(size)), "gave a generator"),
