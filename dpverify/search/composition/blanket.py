@@ -37,17 +37,18 @@ _MOST_TRIED = 20_000
 _MOST_PAIRS = 200
 _STEPS = 30
 
+
 class Law:
     """What others tell alike, and what the one tells on both data, by sort: exactly, and in floats."""
 
     def __init__(self, people: int, sorts: rule.Sorts) -> None:
-        self.people, self._sorts = people, [(*map(constant, sort), times) for sort, times in sorts.items()]
+        self.people, self._sorts = people, rule.enclosed(sorts)
         alike, first, second = np.array([[float(x) for x in sort[:3]] for sort in self._sorts]).T
         self._masses, self._first, self._second = alike * np.array([*sorts.values()]), first / alike, second / alike
 
     def exactly(self, epsilon: arb, smoothing: int) -> arb:
         """H, enclosed."""
-        return blanket.divergence(self.people, self._sorts, smoothing, epsilon)  # type: ignore[arg-type]
+        return blanket.divergence(self.people, self._sorts, smoothing, epsilon)
 
     def about(self, epsilon: float) -> float:
         """About H, by the saddle point."""
@@ -122,7 +123,7 @@ def described(fact: Fact, epsilon: arb) -> dict[str, str]:
     assert isinstance(fact.about, Run) and isinstance(fact.about.part.mechanism, Shuffle)
     sums, told = Sums(fact.about.part.mechanism), fact.parameters["below"]
     with precision(_BITS):
-        one, other, others = *told["pair"], told["others"]
+        (one, other), others = told["pair"], told["others"]
         laws = {order: sums.below[order, others].exactly for order in ((one, other), (other, one))}
         pair = max(laws, key=lambda order: float(laws[order](epsilon, _SHARP).mid()))
         height, apart = laws[pair](epsilon, _WITNESS), arb(_APART) * epsilon.max(arb(_APART))

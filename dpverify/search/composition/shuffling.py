@@ -60,7 +60,8 @@ def plan(run: Run, epsilon: float | None, delta: float, premises: Callable[[Clai
             return sharper(shuffle, epsilon, delta)
     with precision(_BITS):
         if isinstance(local, Table | KaryResponse):
-            return blanket.plan(shuffle, epsilon, delta, one)
+            with suppress(DpverifyError, ArithmeticError):  # where floats cannot tell, a pure epsilon may
+                return blanket.plan(shuffle, epsilon, delta, one)
         premise = premises(leaf(Run(shuffle.part)))
         if premise is None:
             raise Undecided("no bound is known on the pure epsilon of what is shuffled.")

@@ -57,10 +57,10 @@ class Outputs(NamedTuple):
     def sorts(self, alike: tuple[Expr, ...], pair: tuple[int, int]) -> Sorts:
         """The outputs as two records tell them. Raises Rejected where others may not tell what the first of the two does."""
         found = Sorts()
-        for *sort, times in zip(alike, *(self.rows[row] for row in pair), self.times, strict=True):
-            if certainly_lt(ZERO, sort[0]):
-                found[tuple(sort)] += times
-            elif not all(certainly_le(told, ZERO) for told in sort[:2]):
+        for common, first, second, times in zip(alike, self.rows[pair[0]], self.rows[pair[1]], self.times, strict=True):
+            if certainly_lt(ZERO, common):
+                found[common, first, second] += times
+            elif not all(certainly_le(told, ZERO) for told in (common, first)):
                 raise Rejected(NAME, "the part", "others may not tell what the one tells, and hide nothing")
         return found
 
@@ -82,7 +82,8 @@ def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
     def pair_of(common: tuple[Expr, ...], pair: tuple[int, int]) -> Pair:
         """Two records, in both orders; the same law once."""
         laws = [outputs.sorts(common, order) for order in (pair, pair[::-1])]
-        return Pair(*(known.setdefault(frozenset(law.items()), _profile(people, law, smoothing)) for law in laws))
+        forward, backward = (known.setdefault(frozenset(law.items()), _profile(people, law, smoothing)) for law in laws)
+        return Pair(forward, backward)
 
     pairs = [pair_of(outputs.alike, pair) for pair in outputs.pairs if outputs.rows[pair[0]] != outputs.rows[pair[1]]]
     lower = None
@@ -116,5 +117,10 @@ def _below(told: Mapping[str, Any], outputs: Outputs) -> tuple[int, int, int]:
 
 
 def _profile(people: int, law: Sorts, smoothing: int) -> Profile:
-    sorts = per_precision(lambda: [(*map(constant, sort), times) for sort, times in law.items()])
+    sorts = per_precision(lambda: enclosed(law))
     return divergence(lambda epsilon: blanket.divergence(people, sorts(), smoothing, epsilon))
+
+
+def enclosed(law: Sorts) -> list[blanket.Sort]:
+    """The probabilities of a law in balls."""
+    return [(constant(alike), constant(first), constant(second), times) for (alike, first, second), times in law.items()]
