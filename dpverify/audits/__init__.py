@@ -21,11 +21,14 @@ from dpverify.audits.arguments import SAMPLES as SAMPLES
 from dpverify.audits.arguments import check_run, named_arguments
 from dpverify.audits.aside import stdout_aside
 from dpverify.audits.batches import Batches, dependence, one_by_one
+from dpverify.audits.capital import Capital
 from dpverify.audits.conclusion import findings as concluded
 from dpverify.audits.declared import declared
 from dpverify.audits.engine import Checkpoint, Engine
 from dpverify.audits.journal import Journal, seed_of
+from dpverify.audits.ledger import NOTHING, Key, Ledger
 from dpverify.audits.neighbours import plain, usual_patterns
+from dpverify.audits.nights import Kept, NightJournal, evidence, staged, standing
 from dpverify.audits.plan import Plan, make_plan, number_up
 from dpverify.audits.query import QueryFinding, Searched, search_sensitivity
 from dpverify.audits.replay import Replay, command_line, python_line
@@ -33,6 +36,7 @@ from dpverify.audits.run import Run, Settings, run
 from dpverify.audits.target import Target, load, show, timed
 from dpverify.audits.threads import one_thread
 from dpverify.audits.told import as_told
+from dpverify.audits.versions import code_of
 from dpverify.catalogue import Spec, Stated, inline
 from dpverify.catalogue.declarations import Declared, Mechanism
 from dpverify.errors import AuditError
@@ -73,6 +77,8 @@ def audit(
     level: str = FLOAT,
     stop: bool = True,
     checkpoint: str | Path | None = None,
+    ledger: str | Path | None = None,
+    inherit: str = NOTHING,
     timeout: float = 60.0,
     vectorised: bool | None = None,
     folder: Path | None = None,
@@ -91,7 +97,10 @@ def audit(
     "model" looks at the law of the outputs alone, "float" also for what only their representation gives away. stop: at the first
     violation; else all samples go into the lower bound on epsilon. workers: processes, 0 for this one; executor: any of
     concurrent.futures; dask: a scheduler's address. checkpoint: a file from which a run that was stopped goes on, with its own seed
-    where none is given. timeout: seconds that one call may take.
+    where none is given, or is extended to more samples. ledger: a file that keeps what many audits of a claim have seen, so that each goes
+    on where the last one stopped, with other random numbers; samples are those of this one, and the confidence is that of all together.
+    inherit: what a version of the sampler that is not in the ledger takes over from the one before: "nothing", its "events", or "all" that
+    was won, where a violation is one of some of them. timeout: seconds that one call may take.
     Raises AuditError where the audit cannot be set up, SamplerError where the sampler crashes, hangs or gives nan.
     """
     check_run(samples, confidence, seed, level, workers, timeout)
@@ -118,7 +127,7 @@ def audit(
         sampler, claimed, replay=replay, pairs=pairs,
         patterns=patterns, length=length, query=query, samples=samples, confidence=confidence, seed=seed, workers=workers,
         executor=executor, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, vectorised=vectorised, folder=folder,
-        progress=progress, level=level,
+        progress=progress, level=level, kept=kept_in(ledger, inherit),
     )  # fmt: skip
     finding = _noted(finding, note)
     return finding if moved is None else replace(moved, also=(replace(finding, also=()), *finding.also))
@@ -146,31 +155,105 @@ def _audit(
     executor: Executor | None = None,
     dask: str | None = None,
     timeout: float = 60.0,
+    kept: Kept | None = None,
+    file: str = "",
     **inputs: Any,
 ) -> Finding:
-    """`audit` of a claim. inputs: pairs, patterns, length and query of the plan; replay: the line that finds a finding again."""
+    """`audit` of a claim. inputs: pairs, patterns, length and query of the plan; replay: the line that finds a finding again.
+
+    kept: the ledger that it is a night of, under the name of the claim's file.
+    """
     check_run(samples, confidence, seed, level, workers, timeout)
     target = Target.of(sampler, folder, vectorised=vectorised)
-    kept = None if checkpoint is None else Path(checkpoint)
-    root = seed if seed is not None else seed_of(kept) if kept is not None else None
+    where: dict[str, Any] = {"executor": executor, "workers": workers, "dask": dask, "timeout": timeout}
+    settings = Settings(samples, 1 - confidence, stop, level == FLOAT)
+    if kept is not None:
+        if checkpoint is not None:
+            raise AuditError("a checkpoint and a ledger are two places to go on from: give one of them.")
+        return _night(kept, file, claim, target, settings, confidence, seed, where, inputs, progress)
+    path = None if checkpoint is None else Path(checkpoint)
+    root = seed if seed is not None else seed_of(path) if path is not None else None
     root = secrets.randbits(32) if root is None else root
     plan, said = as_told(make_plan(claim, seed=root, **inputs), target, root, timeout)
-    settings = Settings(samples, 1 - confidence, stop, level == FLOAT)
-    journal = Journal(None if kept is None else Checkpoint(kept, _key(claim, target, plan, settings, root)), root)
-    with Engine(target, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
+    journal = Journal(None if path is None else Checkpoint(path, _key(claim, target, plan, settings, root)), root)
+    with Engine(target, root=root, **where) as engine:
         progress(0)  # from here on the engine watches over what is called
-        state = run(plan, settings, engine, journal, progress)
+        state, bound, before = staged(plan, settings, journal, engine, progress)
         shared = _shared(state, target, engine, journal)
     known = root if target.reproducible else None
     if shared is None:
-        return _noted(concluded(state, claim, target, confidence, known, replay), said)
+        finding = concluded(state, claim, target, confidence, known, replay)
+        return _noted(_extended(finding, bound, before) if before else finding, said)
     if not target.vectorised:  # no count of its outputs is evidence, and nobody can sample it in another way
         return _noted(_remembering(concluded(state, claim, target, confidence, known, replay), shared), said)
-    alone = one_by_one(target)
-    with Engine(alone, root=root, executor=executor, workers=workers, dask=dask, timeout=timeout) as engine:
-        again = run(plan, settings, engine, Journal(None, root), progress)
-    finding = concluded(again, claim, alone, confidence, known, lambda seed, _: replay(seed, samples))  # no fewer: this run comes second
+    finding = _one_by_one(target, plan, settings, root, where, progress, claim, confidence, lambda seed, _: replay(seed, samples))
     return _noted(_dependent(finding, shared, replay(root, samples) if target.reproducible else ""), said)
+
+
+def _one_by_one(
+    target: Target, plan: Plan, settings: Settings, root: int, where: dict[str, Any], progress: Callable[[int], object], claim: Claim,
+    confidence: float, replay: Replay,
+) -> Finding:  # fmt: skip
+    """What is found with one output a call; its replay has no fewer samples, for this run comes second."""
+    alone = one_by_one(target)
+    with Engine(alone, root=root, **where) as engine:
+        again = run(plan, settings, engine, Journal(None, root), progress)
+    return concluded(again, claim, alone, confidence, root if target.reproducible else None, replay)
+
+
+def _extended(finding: Finding, bound: float, before: int) -> Finding:
+    """The finding of a run's last stage as that of the run. bound: on epsilon, of earlier stages, which took so many samples."""
+    note = f"the run was extended from {before} samples per input: its checkpoint finds this again"
+    return replace(
+        finding, samples=before + finding.samples, epsilon_lower=max(finding.epsilon_lower, bound), replay="", notes=(*finding.notes, note),
+        also=tuple(_extended(one, bound, before) for one in finding.also),
+    )  # fmt: skip
+
+
+def kept_in(ledger: str | Path | None, inherit: str = NOTHING) -> Kept | None:
+    """The ledger at a path, if there is one."""
+    if ledger is None and inherit != NOTHING:
+        raise AuditError("inherit says what a new version takes over from the ledger, and none is given: give ledger, or leave it out.")
+    return None if ledger is None else Kept(Ledger(ledger), inherit)
+
+
+def _night(
+    kept: Kept, file: str, claim: Claim, target: Target, settings: Settings, confidence: float, seed: int | None, where: dict[str, Any],
+    inputs: dict[str, Any], progress: Callable[[int], object],
+) -> Finding:  # fmt: skip
+    """One night of the history that a ledger keeps of a claim and a version of the sampler."""
+    parts = code_of(target.call, claim)
+    key = Key(Path(file).name, claim.name or f"claim {parts['claim'][:12]}", target.name, _stated(claim), confidence)
+    night = kept.begin(key, parts, seed, settings.samples)
+    journal = NightJournal(kept.ledger, night)
+    settings, root = replace(settings, alpha=night.alpha, night=night.night), night.root
+    known, finding, void = root if target.reproducible else None, None, False
+    try:
+        plan, said = as_told(make_plan(claim, seed=root, **inputs), target, root, where["timeout"])
+        with Engine(target, root=root, **where) as engine:
+            progress(0)  # from here on the engine watches over what is called
+            state = run(plan, settings, engine, journal, progress)
+            shared = _shared(state, target, engine, journal)
+        finding = concluded(state, claim, target, confidence, known, lambda seed, samples: "")
+        if shared is not None:
+            void = True
+            if target.vectorised:
+                anew = replace(settings, night=replace(night.night, brought=Capital()))
+                again = _one_by_one(target, plan, anew, root, where, progress, claim, confidence, lambda seed, samples: "")
+                finding = _dependent(again, shared, "")
+            else:
+                finding = _remembering(finding, shared)
+        finding = _noted(finding, said)
+    finally:
+        journal.end(finding, void=void)
+    reached, threshold = evidence(state)
+    return standing(finding, night, kept.ledger.path, threshold, reached)
+
+
+def _stated(claim: Claim) -> str:
+    """What a claim states, in words."""
+    said = [f"{name} = {number_up(value):.6g}" for name, value in (("epsilon", claim.epsilon), ("delta", claim.delta)) if value is not None]
+    return ", ".join(said) or "the declared curve"
 
 
 def _shared(state: Run, target: Target, engine: Engine, journal: Journal) -> Batches | None:
@@ -284,6 +367,8 @@ def audit_spec(
     level: str = FLOAT,
     stop: bool = True,
     checkpoint: Path | None = None,
+    ledger: Path | None = None,
+    inherit: str = NOTHING,
     timeout: float = 60.0,
     progress: Callable[[int], object] = lambda done: None,
     claims: Sequence[Stated] | None = None,
@@ -310,6 +395,7 @@ def audit_spec(
         finding = _audit(
             table["sampler"], stated.claim, **inputs, replay=again, query=query, samples=samples, confidence=confidence, seed=seed,
             workers=workers, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, folder=folder, progress=progress, level=level,
+            kept=kept_in(ledger, inherit), file=spec.file,
         )  # fmt: skip
         finding = _noted(finding, note)
         findings += [replace(one, **labels) for one in (finding, *finding.also)]
@@ -361,8 +447,9 @@ def _largest(answer: Any) -> float:
 
 
 def _key(claim: Claim, target: Target, plan: Plan, settings: Settings, root: int) -> str:
-    """What a checkpoint must be of to go on from it."""
+    """What a checkpoint must be of to go on from it, whatever the number of samples."""
     pairs = [plain((pair.left, pair.right, pair.answers, pair.origin)) for pair in plan.pairs]
+    settings = replace(settings, samples=0)
     return repr((__version__, claim_hash(to_json(claim)), target.name, target.vectorised, pairs, settings, root))
 
 

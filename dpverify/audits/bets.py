@@ -75,6 +75,10 @@ class Bets:
         mixed = most + np.log(np.exp(wealth - most[:, None]).sum(axis=1)) - SUMMING
         return np.asarray(mixed, dtype=np.float64).reshape(counts.shape[:-2])
 
+    def gains(self, counts: Counts) -> Floats:
+        """The log of what (K, K) counts multiply each bet by, (B,)."""
+        return np.asarray(self.log_factors @ counts.reshape(-1).astype(np.float64), dtype=np.float64)
+
     def best(self, counts: Counts) -> Bet:
         """The bet with most of the mixture's wealth on (K, K) counts, and its event."""
         flat = counts.reshape(-1).astype(np.float64)

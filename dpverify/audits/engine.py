@@ -229,6 +229,13 @@ class Engine:
             self._client.close()
             self._client = None
 
+    def go_by(self, root: int) -> None:
+        """Sample by another root from now on."""
+        if root != self.root:
+            for worker in self._pool:
+                worker.end()
+            self._pool, self.root = [], root
+
     def results(self, jobs: Callable[[int], Job], first: int, last: int) -> Iterator[BlockResult]:
         """The results of blocks first, ..., last - 1, in this order; `jobs` tells what each of them does.
 

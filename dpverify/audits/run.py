@@ -11,8 +11,9 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from hashlib import sha256
 from itertools import accumulate
 from math import isclose, log, sqrt
 from typing import Any, Final
@@ -22,6 +23,7 @@ from scipy.special import ndtri
 
 from dpverify.audits import bounds
 from dpverify.audits.bets import Bets, mixture
+from dpverify.audits.capital import BROKE, LEVELS, Capital, Carried, Night, carried_on, dealt, funded, gathered, is_written
 from dpverify.audits.conformance import (
     COARSEST,
     FINEST,
@@ -42,6 +44,7 @@ from dpverify.audits.floats import Reach, float_partitions, learn_float, log_evi
 from dpverify.audits.forms import learn_forms, learn_zeros
 from dpverify.audits.journal import Journal
 from dpverify.audits.learn import Intervals, Scored, learn, reordered
+from dpverify.audits.neighbours import plain
 from dpverify.audits.outputs import Outputs, concatenate
 from dpverify.audits.partition import Counts, Partition
 from dpverify.audits.places import Moved, Placed
@@ -74,6 +77,7 @@ POOLED: Final = 0.8  # of it, where the noise is the same on all inputs: for its
 ROUNDABLE: Final = ("line", "product", "radial", "kernel")
 SAME_NOISE: Final = ("line", "integers", "radial", "product")
 ATOMS: Final = 3  # so many values, the most frequent at least so often again, are atoms if they are nearly all that repeats
+LONGEST: Final = 200  # characters of a pair of inputs that goes by its own name
 GENERATIONS: Final = len(LEARNING_ROUNDS) + 2
 
 
@@ -81,18 +85,20 @@ GENERATIONS: Final = len(LEARNING_ROUNDS) + 2
 class Settings:
     """How far an audit goes. alpha: its false-alarm budget; samples: pairs of runs in all; stop: at the first violation.
 
-    floats: whether it is looked for what only the representation of the outputs gives away.
+    floats: whether it is looked for what only the representation of the outputs gives away. night: what the run is a part of: then alpha is
+    the budget of all nights together, of which tests that begin tonight have this night's share.
     """
 
     samples: int
     alpha: float
     stop: bool = True
     floats: bool = True
+    night: Night = field(default_factory=Night)
 
     @property
     def sequential(self) -> float:
         """The part of alpha that the anytime-valid tests may spend."""
-        return self.alpha * (0.7 if self.stop else 0.1)
+        return self.alpha * (0.7 if self.stop or not self.night.alone else 0.1)
 
     @property
     def anytime(self) -> float:
@@ -107,12 +113,14 @@ class Settings:
     @property
     def batches(self) -> float:
         """The part of alpha for saying that the outputs of one call are not independent."""
-        return self.alpha * 0.005
+        return self.alpha * 0.005 * self.night.fresh
 
     @property
     def fixed(self) -> float:
-        """The rest, for the fixed-sample bound."""
-        return self.alpha - self.sequential - self.anytime - self.path - self.batches
+        """The rest, for the fixed-sample bound; 0 where an earlier night has spent all of it."""
+        if self.night.alone:
+            return self.alpha - self.sequential - self.anytime - self.path - self.batches
+        return self.alpha * 0.25 * self.night.fresh
 
 
 @dataclass(slots=True, eq=False)
@@ -121,6 +129,7 @@ class Test:
 
     trail: what it looked like on the way.
     expected: (2, K) imaginary counts of the cells on x and on x': what a learned score expects. They are no evidence.
+    before: how many of the pairs that it has seen are of earlier nights.
     """
 
     level: str
@@ -134,10 +143,16 @@ class Test:
     expected: Array | float = 0.0
     at: int = 0
     trail: list[Look] = field(default_factory=list)
+    before: int = 0
 
     @property
     def pairs_seen(self) -> int:
         return int(self.counts.sum())
+
+    @property
+    def tonight(self) -> int:
+        """How many pairs it has seen in this run."""
+        return self.pairs_seen - self.before
 
     @property
     def now(self) -> Look:
@@ -239,14 +254,17 @@ class Run:
     learned_share: float = LEARNED_ALONE / GENERATIONS
     of_declaration: dict[int, Test] = field(default_factory=dict)
     float_share: float = FLOATING_ALONE
+    night: Night = field(default_factory=Night)
 
     def __post_init__(self) -> None:
+        self.night = self._fitted()
         self.alive = list(range(len(self.plan.pairs)))
         if self.plan.declared is not None:
             self.learned_share, self.float_share = LEARNED / GENERATIONS, FLOATING
         for index, pair in enumerate(self.plan.pairs):
             self._declare(index, pair)
         self._pool()
+        self._carry_on()
 
     # -- testers
 
@@ -292,10 +310,64 @@ class Run:
         return _Conforming(conformance(declared, answer, origin), ties(declared, answer, origin), share)
 
     def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None) -> Test:
-        empty = np.zeros((partition.size, partition.size), dtype=np.int64)
-        test = Test(level, pair, partition, bets or mixture(partition.size, self.plan.curve), share, empty, empty)
+        empty, night = np.zeros((partition.size, partition.size), dtype=np.int64), self.night
+        bets = funded(bets or mixture(partition.size, self.plan.curve), night.funds(level))
+        test = Test(level, pair, partition, bets, share * night.unit, empty, empty, night.funds(level))
         self.tests.append(test)
         return test
+
+    def _fitted(self) -> Night:
+        """The night, with the tests that are of a pair of this plan; the money of others is the cash of new ones."""
+        night, pairs = self.settings.night, {self.named(index): pair for index, pair in enumerate(self.plan.pairs)}
+
+        def fits(test: Carried) -> bool:
+            known = self.plan.declared is not None and test.pair in pairs and pairs[test.pair].answers is not None
+            return test.pair in pairs and (test.partition is not None or known) and (self.settings.floats or test.level == MODEL)
+
+        return replace(night, brought=gathered(night.brought.tests, night.brought.cash, fits))
+
+    def _carry_on(self) -> None:
+        """The tests of earlier nights, as they were left; one of the declared loss goes on as that of tonight."""
+        places = {self.named(index): index for index in range(len(self.plan.pairs))}
+        declared: dict[int, list[Carried]] = {}
+        for carried in self.night.brought.tests:
+            index = places[carried.pair]
+            if carried.partition is None:
+                declared.setdefault(index, []).append(carried)
+                continue
+            bets = carried_on(mixture(carried.size, self.plan.curve), carried.owned, carried.counts, carried.share)
+            test = Test(carried.level, index, carried.partition, bets, carried.share, carried.counts, np.zeros_like(carried.counts))
+            test.before, test.log_wealth = test.pairs_seen, float(bets.log_wealth(carried.counts))
+            self.tests.append(test)
+        for index, several in declared.items():
+            test = self.of_declaration[index]
+            alike = [carried for carried in several if carried.size == test.partition.size]
+            test.counts = sum((carried.counts for carried in alike), start=test.counts)
+            owned = [test.bets.log_prior + log(test.share), *(dealt(carried.owned, test.bets) for carried in several)]
+            test.share, test.before = max([carried.share for carried in alike], default=test.share), test.pairs_seen
+            test.bets = carried_on(test.bets, np.logaddexp.reduce(owned), test.counts, test.share)
+            test.log_wealth = float(test.bets.log_wealth(test.counts))
+
+    def named(self, index: int) -> str:
+        """The inputs of a pair as text: what a test of it goes by in another night."""
+        pair = self.pair(index)
+        text = repr(plain((pair.left, pair.right)))
+        return text if len(text) <= LONGEST else sha256(text.encode()).hexdigest()
+
+    def handed_on(self) -> Capital:
+        """What another night would begin with, now: tests that have seen something, and as cash what all others own."""
+        tests, cash = [], [BROKE, BROKE]
+        best = self._chosen(self.settings.samples) if self.event is None and self.done else self.event
+        for test in self.tests:
+            place, partition = LEVELS.index(test.level), None if test in self.of_declaration.values() else test.partition
+            owned = test.bets.log_prior + test.bets.gains(test.counts) + log(test.share)
+            if not (test.pairs_seen and test.pair < len(self.plan.pairs) and (partition is None or is_written(partition))):
+                cash[place] = float(np.logaddexp(cash[place], np.logaddexp.reduce(owned)))
+                continue
+            chosen = best is not None and test is best.test
+            pair = self.named(test.pair)
+            tests.append(Carried(test.level, pair, partition, test.partition.size, owned, test.share, test.counts, chosen))
+        return gathered(tests, cash)
 
     def _add_floats(self, index: int) -> None:
         """The floating-point testers of a pair: half of the share of their level, the other half is learned."""
@@ -466,7 +538,8 @@ class Run:
         """The test of the fixed event, the declared loss, the newest learned partitions, and all that have won much already."""
         model = [test for test in tests if test.level == MODEL]
         first = {id(self.event.test)} if self.event else {id(test) for test in (model[:1] + model[-2:])}
-        return [test for test in tests if id(test) in first or (test.log_wealth > 2.5 and test.level not in self.crossings)]
+        rich = [test for test in tests if (test.log_wealth > 2.5 or test.before) and test.level not in self.crossings]
+        return [test for test in tests if id(test) in first or test in rich]
 
     def _blocks(
         self, pair: Pair, index: int, size: int, tests: tuple[Test, ...], checked: tuple[_Conforming | None, _Conforming | None], keep: int
@@ -564,6 +637,7 @@ class Run:
         if marked:
             trail.append(look)
             self.looks += 1
+        share *= self.night.unit  # of nights that have no share of their own next to nothing
         first = not self.nonconforming and look.log_wealth + log(share) >= -log(self.settings.sequential)
         if first:
             self.nonconforming, self.nonconforming_level = meaning, level
@@ -602,18 +676,19 @@ class Run:
         By its newest partition alone: of several, one is always lucky.
         """
         tests = [test for test in self.tests if test.pair == index and test.level == MODEL and test.pairs_seen]
+        tests = [test for test in tests if test.before] or tests  # what earlier nights have seen of a pair counts too
         return self._prospect(tests[-1], self.settings.samples, self._quantile, DOUBT_OF_PAIRS)[0] if tests else 0.0
 
     @property
     def _quantile(self) -> float:
         """Of the normal law, for the fixed-sample bound."""
-        return -float(ndtri(self.settings.fixed))
+        return -float(ndtri(self.settings.fixed or self.settings.alpha / 4))
 
     def _chosen(self, planned: int) -> Event | None:
         """The event of the fixed-sample bound: the one whose bound is expected to be greatest after `planned` more pairs."""
         tests = [test for test in self.tests if test.pair == self.alive[0] and test.level == MODEL and test.pairs_seen]
-        most = max((test.pairs_seen for test in tests), default=0)
-        tests = [test for test in tests if test.pairs_seen >= most / 4]  # of those seen less often, one is always lucky
+        most = max((test.tonight for test in tests), default=0)
+        tests = [test for test in tests if test.tonight >= most / 4]  # of those seen less often, one is always lucky
         prospects = [self._prospect(test, max(planned, 1), self._quantile, DOUBT) for test in tests]
         if not prospects:
             return None
@@ -647,7 +722,7 @@ class Run:
 
         0 too of a run that a violation has stopped: how many samples it took is not a number fixed beforehand.
         """
-        if not self.complete or self.event is None or not self.event.test.fresh.sum():
+        if not self.complete or self.event is None or not self.event.test.fresh.sum() or not self.settings.fixed:
             return 0.0
         count = int(self.event.test.fresh.sum())
         hits, others = _hits(self.event.test.fresh, self.event)
@@ -706,6 +781,7 @@ def _hits(counts: Counts, event: Event) -> tuple[int, int]:
 def run(plan: Plan, settings: Settings, engine: Engine, journal: Journal, progress: Callable[[int], object] = lambda done: None) -> Run:
     """Sample until something is found or the samples are spent. What is in the journal already is not sampled again."""
     state = Run(plan, settings)
+    journal.follow(state)
     index = 0
     try:
         for stretches in state.rounds_of_work():
