@@ -73,6 +73,8 @@ class Journal:
 
     def stage(self, samples: int) -> None:
         """Go to the stage that ends with so many samples; a new one comes after all others."""
+        if not self._stages.get(0, [None]):
+            del self._stages[0]  # of a journal that was just begun
         self.entries = self._stages.setdefault(samples, [])
         self._replayed = {entry.first: entry for entry in self.entries}
         self._saved = time.monotonic()

@@ -50,9 +50,12 @@ CREATE TABLE versions (
 CREATE TABLE nights (
   id INTEGER PRIMARY KEY, history INTEGER NOT NULL REFERENCES histories, number INTEGER NOT NULL,
   version INTEGER NOT NULL REFERENCES versions, root TEXT NOT NULL UNIQUE, asked TEXT, planned INTEGER NOT NULL,
-  samples INTEGER NOT NULL DEFAULT 0, began REAL NOT NULL, heard REAL NOT NULL, lease REAL NOT NULL, ended REAL, process TEXT NOT NULL, made_with TEXT NOT NULL, capital TEXT NOT NULL, evidence REAL, threshold REAL,
+  samples INTEGER NOT NULL DEFAULT 0, began REAL NOT NULL, heard REAL NOT NULL, lease REAL NOT NULL, ended REAL, process TEXT NOT NULL,
+  made_with TEXT NOT NULL, capital TEXT NOT NULL, evidence REAL, threshold REAL,
   finding TEXT, found TEXT, taken INTEGER REFERENCES nights, UNIQUE (history, number));
 """
+
+_NAMES: Final = ("claims", "histories", "versions", "nights")
 
 
 class Key(NamedTuple):
@@ -161,6 +164,27 @@ class Ledger:
         with self._writing() as rows:
             rows.execute("UPDATE nights SET taken = NULL WHERE taken = ?", (night.id,))
             rows.execute("DELETE FROM nights WHERE id = ? AND samples = 0 AND taken IS NULL", (night.id,))
+
+    # -- what is known
+
+    def claims(self) -> list[dict[str, Any]]:
+        """Of each claim its histories, each with its versions and nights, as JSON data, in the order in which they began."""
+        now = time.time()
+        with self.reading() as rows:
+            rows.row_factory = sqlite3.Row
+            tables = {name: list(map(dict, rows.execute(f"SELECT * FROM {name} ORDER BY id"))) for name in _NAMES}
+        for night in tables["nights"]:
+            night["finding"] = None if night["finding"] is None else json.loads(night["finding"])
+            night["made_with"] = json.loads(night["made_with"])
+            gone = _is_over(json.loads(night.pop("process")), now - night["heard"], night["lease"])
+            over = night["ended"] is not None
+            night["state"] = "over" if over and night["finding"] else "broken off" if over or gone else "going on"
+        for version in tables["versions"]:
+            version["parts"] = json.loads(version["parts"])
+        for history in tables["histories"]:
+            history["versions"] = [one for one in tables["versions"] if one["history"] == history["id"]]
+            history["nights"] = [one for one in tables["nights"] if one["history"] == history["id"]]
+        return [{**claim, "histories": [one for one in tables["histories"] if one["claim"] == claim["id"]]} for claim in tables["claims"]]
 
     # -- below
 

@@ -1,6 +1,6 @@
 """Which version of a sampler's code is audited: a digest of its source, of what it holds, and of the claim with its declaration.
 
-The source is that of the sampler's file and of all files that it imports, but for installed packages, of which the version is looked at.
+The source is that of the sampler's file and of all files that it imports; of installed packages that these import it is the version.
 What code reads while it runs (files, the environment) is not seen.
 """
 
@@ -114,7 +114,7 @@ def _file(file: str | None, module: str, parts: dict[str, str]) -> bool:
     """Note a module's source and all that it imports; of an installed package the version. Whether there is something to note."""
     top = module.partition(".")[0]
     if file is None or not _is_own(file) or top == OURS:
-        if top and top not in sys.stdlib_module_names and top != "__main__":
+        if top and top not in sys.stdlib_module_names and top not in ("__main__", "builtins"):
             parts[f"package {top}"] = _version(top)
         return file is not None
     place = Path(file).resolve()
@@ -130,7 +130,7 @@ def _file(file: str | None, module: str, parts: dict[str, str]) -> bool:
     for name in _imported(source, module):
         known = sys.modules.get(name)
         other = getattr(known, "__file__", None) if known is not None else _found(name, place.parent)
-        if other is not None and _is_own(other) and Path(other).resolve() != place:
+        if other is not None and name.partition(".")[0] != OURS and Path(other).resolve() != place:
             _file(other, name, parts)
     return True
 

@@ -55,12 +55,22 @@ def sampling(command: Command) -> Command:
     "--checkpoint", type=click.Path(dir_okay=False, path_type=Path),
     help="Continue from this checkpoint, and keep it up to date; for one claim file.",
 )  # fmt: skip
+@click.option(
+    "--ledger", type=click.Path(dir_okay=False, path_type=Path),
+    help="Go on where the last audit that this file knows of stopped, and write down what this one adds; see `dpverify ledger`.",
+)
+@click.option(
+    "--inherit", type=click.Choice(["nothing", "events", "all"]), default="nothing", show_default=True,
+    help="What a version of the sampler that the ledger does not know takes over from the one before: nothing; the events that were looked "
+    "at; or all that was won, where a violation is one of some of these versions.",
+)
 @codeless
 @click.option("--no-stop", is_flag=True, help="Use all samples even after a violation, for the best lower bound on epsilon.")
 @click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="Form of the answer.")
 def audit(
     paths: tuple[str, ...], claims: tuple[str, ...], settings: Settings, samples: int | None, confidence: float | None, seed: int | None,
-    level: str | None, workers: int | None, dask: str | None, timeout: float | None, checkpoint: Path | None, no_stop: bool, style: str,
+    level: str | None, workers: int | None, dask: str | None, timeout: float | None, checkpoint: Path | None,
+    ledger: Path | None, inherit: str, no_stop: bool, style: str,
 ) -> int:  # fmt: skip
     """Sample the implementations that [audit] tables name, and look for violations of each claim.
 
@@ -84,8 +94,13 @@ def audit(
     specs = selected(specs, claims)
     if checkpoint is not None and len(specs) > 1:
         raise click.UsageError(f"--checkpoint keeps one file's audits, and {len(specs)} files are meant. Audit them one by one.")
+    if ledger is not None and checkpoint is not None:
+        raise click.UsageError("--checkpoint and --ledger are two places to go on from. Give one of them.")
+    if ledger is None and inherit != "nothing":
+        raise click.UsageError("--inherit says what is taken over from a ledger, and none is given. Add --ledger FILE.")
+    kept = {} if ledger is None else {"ledger": ledger, "inherit": inherit}
     how = settings.sampling(samples, confidence, seed, workers, timeout, level)
-    outcome = audited(specs, checkpoint, dask=dask, stop=not no_stop, **how)
+    outcome = audited(specs, checkpoint, dask=dask, stop=not no_stop, **kept, **how)
     results = settings.marked(replace(outcome, faults=[*outcome.faults, *unread]), whole=not claims)
     click.echo(rendered(results, style))
     return results.exit_code
