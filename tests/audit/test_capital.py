@@ -9,8 +9,24 @@ from hypothesis import strategies as st
 
 from dpverify.audits import capital as module
 from dpverify.audits.bets import mixture
-from dpverify.audits.capital import BROKE, LEVELS, MOST, Capital, Carried, Night, NotWritten, carried_on, funded, gathered, plainly, read
-from dpverify.audits.capital import rebuilt, share_of, together, written
+from dpverify.audits.capital import (
+    BROKE,
+    LEVELS,
+    MOST,
+    Capital,
+    Carried,
+    Night,
+    NotWritten,
+    carried_on,
+    funded,
+    gathered,
+    plainly,
+    read,
+    rebuilt,
+    share_of,
+    together,
+    written,
+)
 from dpverify.audits.digits import LastDigits
 from dpverify.audits.learn import learn
 from dpverify.audits.outputs import encode

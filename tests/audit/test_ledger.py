@@ -162,7 +162,7 @@ def test_a_night_in_which_nothing_was_sampled_never_was(path):
 
     with pytest.raises(SamplerError):
         audited(path, sampler=fails)
-    with pytest.raises(AuditError, match="same|between which nothing"):
+    with pytest.raises(AuditError, match="between which nothing"):
         dp.audit(answers(1.0), epsilon=1.0, pairs=[[[0], [0]]], samples=300, confidence=0.99, ledger=path)
     assert len(nights(path)) == 1
     audited(path)
@@ -349,7 +349,7 @@ def test_a_version_is_of_what_the_sampler_holds():
         assert code(make(1)) == code(make(1)) != code(make(2))
     lines = {}
     for scale in (1, 2):
-        exec(f"def typed(data, rng):\n    return data + {scale}\n", space := {})  # noqa: S102
+        exec(f"def typed(data, rng):\n    return data + {scale}\n", space := {})
         lines[scale] = code(space["typed"])
     assert lines[1] != lines[2]
     assert code(scaled(1)) != digest(code_of(scaled(1), Claim(Sampled(), Num(2), Num(0), None)))
@@ -361,7 +361,7 @@ def test_a_version_is_of_what_the_sampler_holds():
 
 def test_the_confidence_of_a_claim_stays_what_it_was(path):
     audited(path)
-    with pytest.raises(AuditError, match="Give confidence 0.99, or another ledger"):
+    with pytest.raises(AuditError, match="or another ledger"):
         audited(path, confidence=0.9)
 
 
