@@ -6,6 +6,7 @@ worker or scheduler is gone is given out again; whichever answer comes first is 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import shutil
 import tempfile
@@ -95,7 +96,8 @@ class Cluster:
                     flying.append(self._given(work, tasks(following)))
                     following += 1
                 yield self._answer(work, flying)
-                slots = max(slots, self.slots())  # workers may come later
+                with contextlib.suppress(Exception):  # of a scheduler that is gone, which whoever waits for an answer will see
+                    slots = max(slots, self.slots())  # workers may come later
         finally:
             for given in flying:
                 self._drop(given)
@@ -109,7 +111,12 @@ class Cluster:
 
     def _give(self, work: Callable[..., Any], given: _Given) -> None:
         """Give a task out, perhaps once more."""
-        future = self._client.submit(work, *given.arguments, pure=False)
+        try:
+            future = self._client.submit(work, *given.arguments, pure=False)
+        except Exception:
+            if self._client.status == "running":
+                raise
+            return  # whoever waits for the answer will see that nobody has it
         given.futures.append(future)
         given.since = time.monotonic()
         future.add_done_callback(lambda _: given.done.set())
@@ -146,7 +153,7 @@ class Cluster:
                     if future.status == "error":
                         raise
                     raise _Lost(f"{type(error).__name__}: {error}") from error
-            if self._client.status not in ("running", "connecting"):
+            if not given.futures or self._client.status not in ("running", "connecting"):
                 raise _Lost("the scheduler is gone")
             usual = median(self._times) if self._times else None
             if usual is not None and time.monotonic() - given.since > max(SLOW * usual, LEAST) and len(given.futures) < SEVERAL:
