@@ -28,7 +28,7 @@ from dpverify.audits.engine import Checkpoint, Engine
 from dpverify.audits.journal import Journal, seed_of
 from dpverify.audits.ledger import NOTHING, Key, Ledger
 from dpverify.audits.neighbours import plain, usual_patterns
-from dpverify.audits.nights import Kept, NightJournal, evidence, staged, standing
+from dpverify.audits.nights import Earlier, Kept, NightJournal, evidence, staged, standing
 from dpverify.audits.plan import Plan, make_plan, number_up
 from dpverify.audits.query import QueryFinding, Searched, search_sensitivity
 from dpverify.audits.replay import Replay, command_line, python_line
@@ -178,12 +178,12 @@ def _audit(
     journal = Journal(None if path is None else Checkpoint(path, _key(claim, target, plan, settings, root)), root)
     with Engine(target, root=root, **where) as engine:
         progress(0)  # from here on the engine watches over what is called
-        state, bound, before = staged(plan, settings, journal, engine, progress)
-        shared = _shared(state, target, engine, journal)
+        state, earlier = staged(plan, settings, journal, engine, progress)
+        shared = _shared(state, target, engine, journal, earlier)
     known = root if target.reproducible else None
     if shared is None:
         finding = concluded(state, claim, target, confidence, known, replay)
-        return _noted(_extended(finding, bound, before) if before else finding, said)
+        return _noted(_extended(finding, earlier) if earlier.samples else finding, said)
     if not target.vectorised:  # no count of its outputs is evidence, and nobody can sample it in another way
         return _noted(_remembering(concluded(state, claim, target, confidence, known, replay), shared), said)
     finding = _one_by_one(target, plan, settings, root, where, progress, claim, confidence, lambda seed, _: replay(seed, samples))
@@ -201,12 +201,12 @@ def _one_by_one(
     return concluded(again, claim, alone, confidence, root if target.reproducible else None, replay)
 
 
-def _extended(finding: Finding, bound: float, before: int) -> Finding:
-    """The finding of a run's last stage as that of the run. bound: on epsilon, of earlier stages, which took so many samples."""
-    note = f"the run was extended from {before} samples per input: its checkpoint finds this again"
+def _extended(finding: Finding, earlier: Earlier) -> Finding:
+    """The finding of a run's last stage as that of the run."""
+    note = f"the run was extended from {earlier.samples} samples per input: its checkpoint finds this again"
     return replace(
-        finding, samples=before + finding.samples, epsilon_lower=max(finding.epsilon_lower, bound), replay="", notes=(*finding.notes, note),
-        also=tuple(_extended(one, bound, before) for one in finding.also),
+        finding, samples=earlier.samples + finding.samples, epsilon_lower=max(finding.epsilon_lower, earlier.bound), replay="",
+        notes=(*finding.notes, note), also=tuple(_extended(one, earlier) for one in finding.also),
     )  # fmt: skip
 
 
@@ -256,11 +256,11 @@ def _stated(claim: Claim) -> str:
     return ", ".join(said) or "the declared curve"
 
 
-def _shared(state: Run, target: Target, engine: Engine, journal: Journal) -> Batches | None:
+def _shared(state: Run, target: Target, engine: Engine, journal: Journal, earlier: Earlier | None = None) -> Batches | None:
     """What shows that outputs of one call of the sampler are not independent, if something does."""
     first = next(iter(state.crossings.values())).test.pair if state.crossings else state.alive[0]
     pair, doubtful = state.pair(first), state.largest if MODEL in state.crossings or state.nonconforming else 0
-    kept = [calls for sides in state.kept.values() for calls in sides]
+    kept = [*(earlier.kept if earlier else ()), *(calls for sides in state.kept.values() for calls in sides)]
     left = state.settings.samples - state.done
     batches = dependence(
         kept, (pair.left, pair.right), doubtful, left, -log(state.settings.batches), engine, journal, one_a_call=not target.vectorised

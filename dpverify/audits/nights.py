@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import log, log10
 from typing import Any, Final
@@ -14,6 +14,7 @@ from dpverify.audits.capital import Capital, Night
 from dpverify.audits.engine import BlockResult, Engine
 from dpverify.audits.journal import Journal
 from dpverify.audits.ledger import INHERITED, NOTHING, Key, Ledger, Open
+from dpverify.audits.outputs import Outputs
 from dpverify.audits.plan import Plan
 from dpverify.audits.run import Run, Settings, run
 from dpverify.audits.versions import digest, made_with
@@ -99,10 +100,19 @@ def standing(finding: Finding, night: Open, path: object, threshold: float, reac
     return replace(night.found, notes=(*night.found.notes, stands), also=(*night.found.also, replace(finding, also=())))
 
 
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """Stages before the last one. samples: that they took; bound: on epsilon, in nats; kept: outputs that are remembered."""
+
+    samples: int = 0
+    bound: float = 0.0
+    kept: Sequence[Sequence[Outputs]] = ()
+
+
 def staged(
     plan: Plan, settings: Settings, journal: Journal, engine: Engine, progress: Callable[[int], object]
-) -> tuple[Run, float, int]:
-    """A run that may extend an earlier one: its last stage, the bound on epsilon of earlier ones, and how many samples they took.
+) -> tuple[Run, Earlier]:
+    """A run that may extend an earlier one: its last stage, and what is known from the stages before.
 
     Stages are nights of which the first has all the capital; each goes by a seed of its own. Raises AuditError where the journal has more
     samples than are asked for.
@@ -113,16 +123,18 @@ def staged(
         raise AuditError(f"{journal.checkpoint.path if journal.checkpoint else 'the checkpoint'}: {asked}")
     if not totals or totals[-1] < settings.samples:
         totals.append(settings.samples)
-    before, bound, night, root = 0, 0.0, Night(), engine.root
+    earlier, night, root = Earlier(), Night(), engine.root
     for number, total in enumerate(totals):
         journal.stage(total)
         engine.go_by(root_of_stage(root, number))
+        before = earlier.samples
         state = run(plan, replace(settings, samples=total - before, night=night), engine, journal, _after(progress, before))
         if total == totals[-1] or state.over:
             break
-        bound, before = max(bound, state.lower_bound()), total
+        kept = [calls for sides in state.kept.values() for calls in sides]
+        earlier = Earlier(total, max(earlier.bound, state.lower_bound()), [*earlier.kept, *kept])
         night = Night(0.0, state.handed_on())
-    return state, bound, before
+    return state, earlier
 
 
 def _after(progress: Callable[[int], object], before: int) -> Callable[[int], object]:

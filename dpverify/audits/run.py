@@ -112,8 +112,8 @@ class Settings:
 
     @property
     def batches(self) -> float:
-        """The part of alpha for saying that the outputs of one call are not independent."""
-        return self.alpha * 0.005 * self.night.fresh
+        """The part of alpha for saying that the outputs of one call are not independent; a later stage goes on with that of the first."""
+        return self.alpha * 0.005 * (self.night.fresh or 1.0)
 
     @property
     def fixed(self) -> float:

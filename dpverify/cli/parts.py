@@ -165,7 +165,7 @@ def merged(folders: Sequence[str]) -> Part:
     for folder in folders:
         try:
             parts.append((folder, _read(Path(folder) / NAME)))
-        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             faults.append(f"{folder}: no part of a run: its {NAME} is missing, damaged or of another version. Make it with --shard.")
     if not parts:
         raise SpecError(faults or ["--merge: no folders. Name those that `dpverify report --shard K/N -o DIR` wrote."])

@@ -25,7 +25,7 @@ PATIENCE: Final = 10.0  # seconds for a scheduler to answer, and for a first wor
 RETURN: Final = 120.0  # seconds for a scheduler or workers that were there to come back
 AHEAD: Final = 6  # tasks for each thread of the cluster that are given out before the first of them is done
 SLOW: Final = 4.0  # so many times as long as half of the tasks took, and a task is given to another worker too
-LEAST: Final = 2.0  # seconds below which nothing is slow
+LEAST: Final = 1.0  # seconds below which nothing is slow
 RECENT: Final = 200  # tasks whose times are remembered
 LOOK: Final = 0.25  # seconds between two looks at a task that is slow
 SEVERAL: Final = 3  # workers at most have the same task
@@ -109,10 +109,10 @@ class Cluster:
         self._give(work, given)
         return given
 
-    def _give(self, work: Callable[..., Any], given: _Given) -> None:
+    def _give(self, work: Callable[..., Any], given: _Given, **where: Any) -> None:
         """Give a task out, perhaps once more."""
         try:
-            future = self._client.submit(work, *given.arguments, pure=False)
+            future = self._client.submit(work, *given.arguments, pure=False, **where)
         except Exception:
             if self._client.status == "running":
                 raise
@@ -126,7 +126,7 @@ class Cluster:
         given = flying[0]
         for tried in range(TRIES):
             try:
-                result: T = self._heard(work, given)
+                result: T = self._heard(work, given, flying)
             except _Lost as error:
                 if tried == TRIES - 1:
                     raise Unreachable(f"the Dask cluster at {self.address} loses what it is given: {error}.") from error
@@ -138,7 +138,7 @@ class Cluster:
             return result
         raise AssertionError("the last try returns or raises")
 
-    def _heard(self, work: Callable[..., T], given: _Given) -> T:
+    def _heard(self, work: Callable[..., T], given: _Given, flying: deque[_Given]) -> T:
         """The result of a task, of whoever has it first. Raises what it raises, _Lost where nobody has it any more."""
         while True:
             for future in list(given.futures):
@@ -155,11 +155,24 @@ class Cluster:
                     raise _Lost(f"{type(error).__name__}: {error}") from error
             if not given.futures or self._client.status not in ("running", "connecting"):
                 raise _Lost("the scheduler is gone")
-            usual = median(self._times) if self._times else None
-            if usual is not None and time.monotonic() - given.since > max(SLOW * usual, LEAST) and len(given.futures) < SEVERAL:
-                self._give(work, given)
+            self._give_elsewhere(work, given, flying)
             given.done.wait(LOOK)
             given.done.clear()
+
+    def _give_elsewhere(self, work: Callable[..., Any], given: _Given, flying: deque[_Given]) -> None:
+        """Where a task takes too long, give it, and all that wait as long, to workers that do not have them yet too."""
+        usual, now = median(self._times) if self._times else None, time.monotonic()
+        late = LEAST if usual is None else max(SLOW * usual, LEAST)
+        if usual is None or now - given.since <= late:
+            return
+        with contextlib.suppress(Exception):  # of a scheduler that is gone, which whoever waits will see
+            workers = list(self._client.nthreads())
+            having = {str(key): worker for worker, keys in self._client.processing().items() for key in keys}
+            for one in flying:
+                waits = all(future.status == "pending" for future in one.futures) and now - one.since > late
+                others = [worker for worker in workers if worker not in {having.get(str(future.key)) for future in one.futures}]
+                if waits and others and len(one.futures) < SEVERAL:
+                    self._give(work, one, workers=others, allow_other_workers=True)
 
     def _again(self, work: Callable[..., Any], flying: deque[_Given]) -> None:
         """Give everything out again that has no answer yet, to the scheduler as soon as it is back."""
