@@ -26,6 +26,8 @@ from dpverify.errors import AuditError
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Law = tuple[Floats, Floats]  # the probabilities of the K cells under x and under x'
 
+LONG: Final = 0.1  # by so much smaller are the least stakes of long histories,
+LONGER: Final = 4  # in so many steps
 RESERVE: Final = 1e-3  # what no bet ever stakes: one round costs at most this factor
 GENERIC_SHARE: Final = 0.12  # of a mixture designed for alternatives, against what the design did not foresee
 MAX_POINTS: Final = 16  # of a curve; the size of everything here grows with it
@@ -91,11 +93,12 @@ class Bets:
         return Bet(low, high, bool(swapped), self.curve[point], float(wealth[bet]))
 
 
-def mixture(size: int, curve: Sequence[CurvePoint], *, alternatives: Sequence[Law] = ()) -> Bets:
+def mixture(size: int, curve: Sequence[CurvePoint], *, alternatives: Sequence[Law] = (), long: bool = False) -> Bets:
     """A mixture of bets on `size` ordered cells against every point of `curve`.
 
     alternatives: laws (p, q) of the cells under x and x' that are to be refuted fast, fixed before any data: the mixture then holds for
     each the bet whose wealth grows fastest under it, and keeps a small share on a generic grid of all cuts, which otherwise is all of it.
+    long: whether there may be so many pairs that ever smaller faults show, which smaller stakes are for.
     Points that claim nothing (delta at least 1, or an epsilon whose exponential overflows) are left out; of many, every few are taken.
     Raises AuditError for a size out of range, a curve that claims nothing or is not one, and laws of another size.
     """
@@ -111,7 +114,7 @@ def mixture(size: int, curve: Sequence[CurvePoint], *, alternatives: Sequence[La
     if bad_shapes := [(p.shape, q.shape) for p, q in laws if p.shape != (size,) or q.shape != (size,)]:
         raise AuditError(f"an alternative of shapes {bad_shapes[0]} for {size} cells: give each cell's probability under x and under x'")
     atoms = _atoms(size, points)
-    generic = _generic(size, len(points))
+    generic = _generic(size, len(points), long)
     designed = np.array([_fastest(atoms, np.outer(p, q).ravel()) for p, q in laws]).reshape(len(laws), len(atoms))
     stakes = np.concatenate([designed, generic])
     share = GENERIC_SHARE if laws else 1.0
@@ -135,7 +138,7 @@ def _atoms(size: int, curve: Sequence[CurvePoint]) -> Floats:
 
 
 @lru_cache(maxsize=64)  # the same at every epsilon, and climbing along epsilon asks for it often
-def _generic(size: int, points: int) -> Floats:
+def _generic(size: int, points: int, long: bool = False) -> Floats:
     """Stakes for cells of which only the order is known: at every cut one direction, the other, both, and both at mirrored cuts."""
     cuts = np.arange(size - 1)
     one, other = np.eye(2 * (size - 1))[cuts], np.eye(2 * (size - 1))[size - 1 + cuts]
@@ -143,6 +146,7 @@ def _generic(size: int, points: int) -> Floats:
     shapes = np.concatenate([one, other, (one + other) / 2, mirrored])
     steps = int(np.clip(GENERIC_BETS // (len(shapes) * points), 3, 8))
     sums = (1 - RESERVE) * np.geomspace(1, 0.03 if steps < 6 else 0.01, steps)
+    sums = np.concatenate([sums, sums[-1] * np.geomspace(1, LONG, LONGER + 1)[1:]]) if long else sums
     return np.concatenate([np.kron(np.eye(points)[[point]], total * shapes) for point in range(points) for total in sums])
 
 

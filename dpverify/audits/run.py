@@ -277,7 +277,7 @@ class Run:
             origin = pair.origin
             alternatives = [law for scale in SCALES if (law := declared.law(left, right, scale)) is not None]
             partition = declared.partition(left, right)
-            bets = mixture(partition.size, self.plan.curve, alternatives=alternatives)
+            bets = mixture(partition.size, self.plan.curve, alternatives=alternatives, long=self.long)
             moved = partition if origin is None else Moved(partition, origin)
             self.of_declaration[index] = self._add(MODEL, index, moved, DECLARED / pairs, bets)
             same = declared.kind in SAME_NOISE
@@ -311,7 +311,7 @@ class Run:
 
     def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None) -> Test:
         empty, night = np.zeros((partition.size, partition.size), dtype=np.int64), self.night
-        bets = funded(bets or mixture(partition.size, self.plan.curve), night.funds(level))
+        bets = funded(bets or mixture(partition.size, self.plan.curve, long=self.long), night.funds(level))
         test = Test(level, pair, partition, bets, share * night.unit, empty, empty, night.funds(level))
         self.tests.append(test)
         return test
@@ -335,7 +335,8 @@ class Run:
             if carried.partition is None:
                 declared.setdefault(index, []).append(carried)
                 continue
-            bets = carried_on(mixture(carried.size, self.plan.curve), carried.owned, carried.counts, carried.share)
+            bets = mixture(carried.size, self.plan.curve, long=self.long)
+            bets = carried_on(bets, carried.owned, carried.counts, carried.share)
             test = Test(carried.level, index, carried.partition, bets, carried.share, carried.counts, np.zeros_like(carried.counts))
             test.before, test.log_wealth = test.pairs_seen, float(bets.log_wealth(carried.counts))
             self.tests.append(test)
@@ -347,6 +348,11 @@ class Run:
             test.share, test.before = max([carried.share for carried in alike], default=test.share), test.pairs_seen
             test.bets = carried_on(test.bets, np.logaddexp.reduce(owned), test.counts, test.share)
             test.log_wealth = float(test.bets.log_wealth(test.counts))
+
+    @property
+    def long(self) -> bool:
+        """Whether this is one of many nights, which see smaller faults than one. A stage that extends a run goes on with the bets of that."""
+        return 0 < self.settings.night.fresh < 1
 
     def named(self, index: int) -> str:
         """The inputs of a pair as text: what a test of it goes by in another night."""
