@@ -55,6 +55,7 @@ CREATE TABLE nights (
   finding TEXT, found TEXT, taken INTEGER REFERENCES nights, UNIQUE (history, number));
 """
 
+_GONE: Final = json.dumps(written(Capital()))
 _NAMES: Final = ("claims", "histories", "versions", "nights")
 
 
@@ -158,6 +159,8 @@ class Ledger:
                     f"{self.path}: another audit went on with this history, for this one had said nothing for a while: what it sampled "
                     "since its last entry is not counted. Run it again."
                 )
+            # what others handed on is a part of this now, and may be large
+            rows.execute("UPDATE nights SET capital = ? WHERE taken = ? AND capital != ?", (_GONE, night.id, _GONE))
 
     def undo(self, night: Open) -> None:
         """See that a night in which nothing was sampled never was."""

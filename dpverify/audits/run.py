@@ -351,7 +351,7 @@ class Run:
 
     @property
     def long(self) -> bool:
-        """Whether this is one of many nights, which see smaller faults than one. A stage that extends a run goes on with the bets of that."""
+        """Whether this is one of many nights, which see smaller faults than one. A stage that extends a run has the bets of that."""
         return 0 < self.settings.night.fresh < 1
 
     def named(self, index: int) -> str:

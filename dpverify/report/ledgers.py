@@ -105,9 +105,9 @@ def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
 
 def _night(night: Mapping[str, Any], versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     found = night["finding"] or {}
-    code = next(one["code"] for one in versions if one["id"] == night["version"])
+    codes = {one["id"]: one["code"] for one in versions}
     return {
-        "number": night["number"], "code": code, "began": _moment(night["began"]),
+        "number": night["number"], "code": codes[night["version"]], "began": _moment(night["began"]),
         "ended": None if night["ended"] is None else _moment(night["ended"]), "state": night["state"], "planned": night["planned"],
         "samples": night["samples"], "seed": night["root"], "log10_evidence": night["evidence"], "log10_threshold": night["threshold"],
         **{key: found.get(key) for key in ("finding", "level", "epsilon_lower", "detectable_epsilon", "event", "pair")},

@@ -17,6 +17,8 @@ from dpverify.audits import nights as nights_module
 from dpverify.audits import versions
 from dpverify.audits.capital import BROKE, Capital, Carried, share_of
 from dpverify.audits.ledger import Key, Ledger
+from dpverify.audits.plan import make_plan
+from dpverify.audits.run import Run, Settings
 from dpverify.audits.versions import code_of, digest
 from dpverify.errors import AuditError, SamplerError
 from dpverify.runtime.finding import MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
@@ -82,20 +84,26 @@ def test_the_evidence_of_a_night_begins_where_that_of_the_last_one_ended(path):
     second = nights(path)[1]
     assert second["taken"] is None and nights(path)[0]["taken"] == second["id"]
     again = module.read(json.loads(second["capital"]))
+    assert module.read(json.loads(nights(path)[0]["capital"])) == Capital(), "what was handed on is there once"
     assert max(test.counts.sum() for test in again.tests) >= max(test.counts.sum() for test in owned.tests) + 18_000
 
 
-def test_money_of_the_start_is_what_was_brought_and_the_share_of_the_night(path):
-    from dpverify.audits.plan import make_plan
-    from dpverify.audits.run import Run, Settings
-
-    audited(path, 1.0)
+@pytest.mark.parametrize("declared", [False, True])
+def test_money_of_the_start_is_what_was_brought_and_the_share_of_the_night(declared, path):
+    claim = dp.audits.inline.stated(dp.laplace(scale=1), {"sensitivity": 1, "epsilon": 1}).claim if declared else CLAIM
+    plan = make_plan(claim, pairs=None if declared else [[[0], [1]]])
+    if declared:
+        for seed in (1, 2):
+            dp.audit(lambda data, size, rng: data[0] + rng.laplace(size=size), claim, samples=2000, confidence=0.99, seed=seed, ledger=path)
+    else:
+        audited(path, 1.0)
     night = begun(Ledger(path), Key(*[nights_key(path)[key] for key in Key._fields]), code=code_in(path))
-    state = Run(make_plan(CLAIM, pairs=[[[0], [1]]]), Settings(2000, 0.01, night=night.night))
+    state = Run(plan, Settings(2000, 0.01, night=night.night))
+    assert any(test.before for test in state.tests)
     for level in (MODEL, "float"):
         start = state.handed_on().money(level)
         assert np.exp(start) <= np.exp(night.night.brought.money(level)) + night.night.fresh + 1e-9
-    assert night.night.fresh == share_of(2)
+    assert night.night.fresh == share_of(3 if declared else 2)
 
 
 def nights_key(path):
