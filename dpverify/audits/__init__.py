@@ -74,6 +74,7 @@ def audit(
     workers: int = 0,
     executor: Executor | None = None,
     dask: str | None = None,
+    ship: Sequence[str | Path] = (),
     level: str = FLOAT,
     stop: bool = True,
     checkpoint: str | Path | None = None,
@@ -96,9 +97,10 @@ def audit(
     finding says which was taken. samples: runs on each side in all. confidence: 1 - the false-alarm budget of the whole run. level:
     "model" looks at the law of the outputs alone, "float" also for what only their representation gives away. stop: at the first
     violation; else all samples go into the lower bound on epsilon. workers: processes, 0 for this one; executor: any of
-    concurrent.futures; dask: a scheduler's address. checkpoint: a file from which a run that was stopped goes on, with its own seed
-    where none is given, or is extended to more samples. ledger: a file that keeps what many audits of a claim have seen, so that each goes
-    on where the last one stopped, with other random numbers; samples are those of this one, and the confidence is that of all together.
+    concurrent.futures; dask: a scheduler's address, ship: files that its workers get first, modules or pure wheels. checkpoint: a file
+    from which a run that was stopped goes on, with its own seed where none is given, or is extended to more samples. ledger: a file that
+    keeps what many audits of a claim have seen, so that each goes on where the last one stopped, with other random numbers; samples are
+    those of this one, and the confidence is that of all together.
     inherit: what a version of the sampler that is not in the ledger takes over from the one before: "nothing", its "events", or "all" that
     was won, where a violation is one of some of them. timeout: seconds that one call may take.
     Raises AuditError where the audit cannot be set up, SamplerError where the sampler crashes, hangs or gives nan.
@@ -126,7 +128,7 @@ def audit(
     finding = _audit(
         sampler, claimed, replay=replay, pairs=pairs,
         patterns=patterns, length=length, query=query, samples=samples, confidence=confidence, seed=seed, workers=workers,
-        executor=executor, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, vectorised=vectorised, folder=folder,
+        executor=executor, dask=dask, ship=ship, stop=stop, checkpoint=checkpoint, timeout=timeout, vectorised=vectorised, folder=folder,
         progress=progress, level=level, kept=kept_in(ledger, inherit),
     )  # fmt: skip
     finding = _noted(finding, note)
@@ -154,6 +156,7 @@ def _audit(
     workers: int = 0,
     executor: Executor | None = None,
     dask: str | None = None,
+    ship: Sequence[str | Path] = (),
     timeout: float = 60.0,
     kept: Kept | None = None,
     file: str = "",
@@ -165,7 +168,7 @@ def _audit(
     """
     check_run(samples, confidence, seed, level, workers, timeout)
     target = Target.of(sampler, folder, vectorised=vectorised)
-    where: dict[str, Any] = {"executor": executor, "workers": workers, "dask": dask, "timeout": timeout}
+    where: dict[str, Any] = {"executor": executor, "workers": workers, "dask": dask, "ship": ship, "timeout": timeout}
     settings = Settings(samples, 1 - confidence, stop, level == FLOAT)
     if kept is not None:
         if checkpoint is not None:
@@ -364,6 +367,7 @@ def audit_spec(
     seed: int | None = None,
     workers: int = 0,
     dask: str | None = None,
+    ship: Sequence[str | Path] = (),
     level: str = FLOAT,
     stop: bool = True,
     checkpoint: Path | None = None,
@@ -394,8 +398,8 @@ def audit_spec(
         findings += [] if moved is None else [replace(moved, **labels)]
         finding = _audit(
             table["sampler"], stated.claim, **inputs, replay=again, query=query, samples=samples, confidence=confidence, seed=seed,
-            workers=workers, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, folder=folder, progress=progress, level=level,
-            kept=kept_in(ledger, inherit), file=spec.file,
+            workers=workers, dask=dask, ship=ship, stop=stop, checkpoint=checkpoint, timeout=timeout, folder=folder, progress=progress,
+            level=level, kept=kept_in(ledger, inherit), file=spec.file,
         )  # fmt: skip
         finding = _noted(finding, note)
         findings += [replace(one, **labels) for one in (finding, *finding.also)]

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from dataclasses import dataclass
 from functools import partial
@@ -182,6 +182,7 @@ class Engine:
 
     workers: 0 for this process; with an executor, how many blocks it can run at once (the number of processors, if 0).
     executor: anything with submit(); it stays the caller's. dask: the address of a scheduler, "tcp://host:8786".
+    ship: files that its workers get first: modules (.py), archives of them (.zip), pure wheels (.whl).
     timeout: seconds in which one call of the sampler must return.
 
     A sampler that takes no rng has at most one worker, which is not replaced: others would start as its copies and may repeat it.
@@ -197,6 +198,7 @@ class Engine:
         executor: Executor | None = None,
         workers: int = 0,
         dask: str | None = None,
+        ship: Sequence[str | Path] = (),
         timeout: float = TIMEOUT,
     ) -> None:
         if executor is not None and dask is not None:
@@ -206,7 +208,9 @@ class Engine:
         if not timeout > 0:
             raise AuditError(f"timeout = {timeout}: not a time. Give seconds, such as 60.")
         self.target, self.root, self.timeout = target, root, timeout
-        self.executor, self.workers, self.dask = executor, workers, dask
+        if ship and dask is None:
+            raise AuditError("ship sends files to the workers of a Dask scheduler, and none is given: give dask, or leave it out.")
+        self.executor, self.workers, self.dask, self.ship = executor, workers, dask, tuple(map(str, ship))
         intact.remember()
         self._cluster: Cluster | None = None
         self._pool: list[_Worker] = []
@@ -218,7 +222,7 @@ class Engine:
     def __enter__(self) -> Self:
         if self.dask is not None:
             try:
-                self._cluster = Cluster(self.dask).__enter__()
+                self._cluster = Cluster(self.dask, self.ship).__enter__()
             except Unreachable as error:
                 raise AuditError(str(error)) from error
         return self

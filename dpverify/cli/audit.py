@@ -49,6 +49,10 @@ def sampling(command: Command) -> Command:
 @configured
 @click.option("--dask", metavar="ADDRESS", help="Sample on the workers of a Dask scheduler.")
 @click.option(
+    "--ship", type=click.Path(exists=True, dir_okay=False), multiple=True, metavar="FILE",
+    help="Send a module (.py), an archive of modules (.zip) or a pure wheel (.whl) to these workers first; may be repeated.",
+)
+@click.option(
     "--timeout", type=Seconds(), metavar="SECONDS", help="Seconds that one call of the sampler may take. Default: the profile's, 60."
 )
 @click.option(
@@ -69,7 +73,8 @@ def sampling(command: Command) -> Command:
 @click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="Form of the answer.")
 def audit(
     paths: tuple[str, ...], claims: tuple[str, ...], settings: Settings, samples: int | None, confidence: float | None, seed: int | None,
-    level: str | None, workers: int | None, dask: str | None, timeout: float | None, checkpoint: Path | None,
+    level: str | None, workers: int | None, dask: str | None, ship: tuple[str, ...],
+    timeout: float | None, checkpoint: Path | None,
     ledger: Path | None, inherit: str, no_stop: bool, style: str,
 ) -> int:  # fmt: skip
     """Sample the implementations that [audit] tables name, and look for violations of each claim.
@@ -98,9 +103,11 @@ def audit(
         raise click.UsageError("--checkpoint and --ledger are two places to go on from. Give one of them.")
     if ledger is None and inherit != "nothing":
         raise click.UsageError("--inherit says what is taken over from a ledger, and none is given. Add --ledger FILE.")
+    if ship and dask is None:
+        raise click.UsageError("--ship sends files to the workers of a Dask scheduler, and none is given. Add --dask ADDRESS.")
     kept = {} if ledger is None else {"ledger": ledger, "inherit": inherit}
     how = settings.sampling(samples, confidence, seed, workers, timeout, level)
-    outcome = audited(specs, checkpoint, dask=dask, stop=not no_stop, **kept, **how)
+    outcome = audited(specs, checkpoint, dask=dask, ship=ship, stop=not no_stop, **kept, **how)
     results = settings.marked(replace(outcome, faults=[*outcome.faults, *unread]), whole=not claims)
     click.echo(rendered(results, style))
     return results.exit_code

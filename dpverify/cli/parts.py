@@ -19,7 +19,6 @@ import click
 from dpverify.cli.output import Writing
 from dpverify.errors import SpecError
 from dpverify.runtime.outside import read_regular
-from dpverify.trusted.kernel.canonical_form import claim_hash, to_json
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec
@@ -116,6 +115,8 @@ class Part:
 
     def add(self, claim: Claim, verified: Verified) -> None:
         """Note what was found of a claim."""
+        from dpverify.trusted.kernel.canonical_form import claim_hash, to_json
+
         self.claims[claim_hash(to_json(claim))] = verified.certificate, verified.reasons
 
     def note(self, results: Results) -> None:
