@@ -225,7 +225,7 @@ class Cluster:
         except TimeoutError as error:
             client.close()
             raise Unreachable(f"the Dask cluster at {self.address} has no workers. Start some: dask worker {self.address}.") from error
-        for file in self.ship:
+        for file in sorted(self.ship, key=lambda file: file.endswith(".py")):  # modules import what is in archives
             _shipped(client, file)
         return client
 
