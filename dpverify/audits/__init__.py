@@ -28,7 +28,7 @@ from dpverify.audits.engine import Checkpoint, Engine
 from dpverify.audits.journal import Journal, seed_of
 from dpverify.audits.ledger import NOTHING, Key, Ledger
 from dpverify.audits.neighbours import plain, usual_patterns
-from dpverify.audits.nights import Earlier, Kept, NightJournal, evidence, staged, standing
+from dpverify.audits.nights import Earlier, Kept, NightJournal, staged, standing
 from dpverify.audits.plan import Plan, make_plan, number_up
 from dpverify.audits.query import QueryFinding, Searched, search_sensitivity
 from dpverify.audits.replay import Replay, command_line, python_line
@@ -249,8 +249,7 @@ def _night(
         finding = _noted(finding, said)
     finally:
         journal.end(finding, void=void)
-    reached, threshold = evidence(state)
-    return standing(finding, night, kept.ledger.path, threshold, reached)
+    return standing(finding, night, kept.ledger.path, state)
 
 
 def _stated(claim: Claim) -> str:

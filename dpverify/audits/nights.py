@@ -87,9 +87,10 @@ class Kept:
         )  # fmt: skip
 
 
-def standing(finding: Finding, night: Open, path: object, threshold: float, reached: float) -> Finding:
+def standing(finding: Finding, night: Open, path: object, state: Run) -> Finding:
     """The finding of a night with what it is a part of; what an earlier night has found stands."""
-    nights, samples = night.number, night.before[1] + finding.samples
+    nights, samples = night.number, night.before[1] + state.done
+    reached, threshold = evidence(state)
     told = f"night {nights} of this history in {path}, {samples} samples per input in all; the confidence is that of all nights together"
     if finding.finding == NO_VIOLATION_SEEN:
         told += f"; evidence 10^{reached:.1f} of the 10^{threshold:.1f} that it takes"
