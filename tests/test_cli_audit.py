@@ -16,6 +16,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from jsonschema import Draft7Validator
 
 from dpverify import cli
 from dpverify.cli import claims
@@ -576,6 +577,7 @@ def test_a_ledger_tells_what_is_known_of_each_claim_over_time(spec, tmp_path):
     text = run("ledger", kept, code=0).stdout
     assert "2 claims, 4 nights" in text and "night 2" in text and "of any of 2 such claims here, with at most 2e-06" in text
     data = json.loads(run("ledger", kept, "--format", "json", code=0).stdout)
+    Draft7Validator(json.loads(run("schema", "ledger", code=0).stdout)).validate(data)
     assert data["schema"] == "dpverify-ledger/1" and [claim["name"] for claim in data["claims"]][-1] == "two"
     for claim in data["claims"]:
         [history] = claim["histories"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -105,6 +106,7 @@ def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
 
 def _night(night: Mapping[str, Any], versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     found = night["finding"] or {}
+    found = {key: None if value == math.inf else value for key, value in found.items()}  # which JSON has no number for
     codes = {one["id"]: one["code"] for one in versions}
     return {
         "number": night["number"], "code": codes[night["version"]], "began": _moment(night["began"]),
