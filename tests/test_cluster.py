@@ -82,11 +82,11 @@ def farm(tmp_path, monkeypatch):
 
 
 def test_what_workers_and_scheduler_suffer_changes_no_answer(farm):
-    """A worker that takes a minute for what others do in a twentieth of a second, one that is killed, a scheduler that is started anew."""
+    """A worker that takes an hour for what others do in a twentieth of a second, one that is killed, a scheduler that is started anew."""
     import far_work
 
-    first, _ = farm.worker(), farm.worker(STRAGGLE="60")
-    seen, began = [], time.monotonic()
+    first, _ = farm.worker(), farm.worker(STRAGGLE="3600")
+    seen = []
     with Cluster(farm.address, (str(farm.folder / "far_work.py"),)) as cluster:
         for result in cluster.in_order(far_work.square, lambda number: (number,), 0, 120):
             seen.append(result)
@@ -97,7 +97,6 @@ def test_what_workers_and_scheduler_suffer_changes_no_answer(farm):
                 farm.restart()
                 farm.worker()
     assert seen == [number**2 for number in range(120)]
-    assert time.monotonic() - began < 120, "the straggler was not waited for"
 
 
 def test_what_the_work_raises_is_raised_and_what_ends_workers_is_told(farm):
