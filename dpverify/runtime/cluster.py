@@ -26,6 +26,7 @@ RETURN: Final = 120.0  # seconds for a scheduler or workers that were there to c
 AHEAD: Final = 6  # tasks for each thread of the cluster that are given out before the first of them is done
 SLOW: Final = 4.0  # so many times as long as half of the tasks took, and a task is given to another worker too
 LEAST: Final = 1.0  # seconds below which nothing is slow
+FIRST_LATE: Final = 5.0  # likewise of the first task, where others are done
 RECENT: Final = 200  # tasks whose times are remembered
 LOOK: Final = 0.25  # seconds between two looks at a task that is slow
 SEVERAL: Final = 3  # workers at most have the same task
@@ -162,8 +163,10 @@ class Cluster:
     def _give_elsewhere(self, work: Callable[..., Any], given: _Given, flying: deque[_Given]) -> None:
         """Where a task takes too long, give it, and all that wait as long, to workers that do not have them yet too."""
         usual, now = median(self._times) if self._times else None, time.monotonic()
-        late = LEAST if usual is None else max(SLOW * usual, LEAST)
-        if usual is None or now - given.since <= late:
+        if usual is None and not any(future.status == "finished" for one in flying for future in one.futures):
+            return  # nobody knows yet how long a task takes
+        late = FIRST_LATE if usual is None else max(SLOW * usual, LEAST)
+        if now - given.since <= late:
             return
         with contextlib.suppress(Exception):  # of a scheduler that is gone, which whoever waits will see
             workers = list(self._client.nthreads())
