@@ -22,7 +22,7 @@ PEERS := $(shell sed -n '/^bench = /s/[^"]*"\([^"]*\)"[^"]*/\1 /gp' pyproject.to
 BUILD := $(shell sed -n 's/^release = \["\(.*\)"\]$$/\1/p' pyproject.toml)
 FLINT := $(shell sed -n 's/^ *"\(python-flint[^"]*\)".*/\1/p' pyproject.toml)
 
-.PHONY: help verify reports record test quick record-lines test-wide test-all lint types imports check second-opinion reports-check dist wheel-test bundle release docs bench accountants power audit formal .coq mutants ci clean
+.PHONY: help verify reports record test quick record-lines test-wide test-all lint types imports check second-opinion reports-check dist wheel-test bundle release docs bench designs accountants power audit formal .coq mutants ci clean
 
 help:  ## what each target does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -111,18 +111,27 @@ bench: .venv/run  ## measure, print, and write the reports/*bench.md, reports/ac
 	$(MAKE) --no-print-directory accountants
 	.venv-bench/bin/python bench/geometry.py
 
+designs: .venv/run .venv-designs/done  ## designs beside what is published and other optimisers find, write reports/designs.md
+	env OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/designs.py --peers .venv-designs/bin/python
+
 accountants: .venv-bench/done  ## ask other accountants what is proved here, write reports/accountants.md
 	.venv-bench/bin/python bench/accountants.py $(ARGS)
 
 power: .venv/run  ## measure the power and the false alarms of audits, write reports/power.md
 	$(BIN)/python bench/power.py $(ARGS)
 
-audit: .venv-libraries/done  ## audit the noise of public libraries, write reports/libraries.md and .json
-	@# Exit code 1 is a finding, which is an answer: only a fault stops here.
-	.venv-libraries/bin/dpverify report specs/libraries -o build/libraries --samples 100000 --seed 0 --format json --format markdown || test $$? -eq 1
-	{ cat build/libraries/results.md; echo; echo "## Versions"; echo; \
-	  .venv-libraries/bin/python -m pip list --format=freeze | sed -nE 's/^(opendp|diffprivlib|python-dp|numpy)==/- \1 /p'; } > reports/libraries.md
-	mv build/libraries/results.json reports/libraries.json
+LIBRARIES := opendp diffprivlib pydp numpy smartnoise tmlt opacus
+LIBRARY_SAMPLES ?= 100000
+
+audit: $(LIBRARIES:%=.venv-libraries/%/done)  ## audit public libraries, each in an environment of its own, write reports/libraries.md and .json
+	@# Exit code 1 is a finding, which is an answer: only a fault stops here. A library that does not install here is a row that says so.
+	rm -rf build/libraries
+	for library in $(LIBRARIES); do \
+	  test -x .venv-libraries/$$library/bin/dpverify || continue; \
+	  .venv-libraries/$$library/bin/dpverify report specs/libraries/$${library}_*.toml -o build/libraries/$$library \
+	    --samples $(LIBRARY_SAMPLES) --seed 0 --format json --format markdown || test $$? -eq 1 || exit 1; \
+	done
+	$(BIN)/python tools/libraries.py $(LIBRARIES)
 
 browser: .venv-browser/done  ## open a report, or PAGES="a.html b.html", in headless Chromium and list all that is wrong
 	.venv-browser/bin/python -m pytest -q -p no:cacheprovider tests/test_browser_check.py
@@ -182,10 +191,15 @@ clean:  ## remove environments, caches and builds
 	.venv-docs/bin/python $(PIP) -e '.[docs]'
 	@touch $@
 
-.venv-libraries/done: pyproject.toml
+.venv-libraries/%/done: pyproject.toml specs/libraries/requirements/%.txt
 	@test -n "$(PYTHON)" || { echo "dpverify needs python3 >= 3.11; found none. Install one or pass PYTHON=/path/to/python." >&2; exit 2; }
-	$(PYTHON) -m venv .venv-libraries
-	.venv-libraries/bin/python $(PIP) -e '.[libraries]'
+	rm -rf $(@D) && $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python $(PIP) -r specs/libraries/requirements/$*.txt && $(@D)/bin/python $(PIP) -e . || echo "not installed: $*" >&2
+	@touch $@
+
+.venv-designs/done:
+	$(PYTHON) -m venv .venv-designs
+	for peer in numpy scipy cvxpy jax-privacy; do .venv-designs/bin/python $(PIP) "$$peer" || echo "not installed: $$peer" >&2; done
 	@touch $@
 
 .venv-bench/done: pyproject.toml

@@ -55,7 +55,9 @@ dpverify's value is the proved enclosure of the truth, *off by* its width, *is* 
 enclosure (*off by* is how loose it is), UNSAFE below it; a lower bound the other way; *inside* the enclosure its side is not known.
 *relative* is over the end of the enclosure it is measured from. Peers get the doubles nearest to the claim's numbers: what is unsafe by
 less than {ROUNDING:g} (relative) is called rounding, and counted apart. Equal grid: the spacing of dpverify's own losses, where it
-needs a grid. dp-accounting's optimistic estimate stands as a lower bound, which its documentation does not promise in so many words.
+needs a grid. Where nothing is proved from below, the enclosure begins at 0. Batches of a fixed size: neighbours replace a record, and
+dp-accounting is told the noise over what a record is clipped to, as its events say. dp-accounting's optimistic estimate stands as a
+lower bound, which its documentation does not promise in so many words.
 autodp's Fourier accountant looks for e^epsilon between 0 and 1 only: it passes these bounds, and this scipy keeps to them.
 CPU s: seconds of the processor in all threads, best of {RUNS} with caches emptied (once above {LONG:.0f} s), of dpverify the search and the
 kernel's check together, imports apart; *of dpverify*: over those of dpverify with {DIGITS} digits. Peers are given {SECONDS} s."""
@@ -70,18 +72,26 @@ def number(value: Any) -> Fraction:
     return Fraction(value)
 
 
-def parts(mechanism: Mapping[str, Any], sensitivity: Fraction, times: int = 1, rate: Fraction | None = None) -> Iterator[Part]:
-    """The builtin mechanisms of a nest of `compose` and `subsample`. Raises ValueError for other kinds, and for samples of samples."""
+def parts(
+    mechanism: Mapping[str, Any], sensitivity: Fraction, times: int = 1, rate: Fraction | None = None, how: str = ""
+) -> Iterator[Part]:
+    """The builtin mechanisms of a nest of `compose` and `subsample`, and of `best_of` on top. how: they are sampled, or selected.
+
+    Raises ValueError for other kinds, and for samples of samples.
+    """
     sensitivity = number(mechanism.get("sensitivity", sensitivity))
     kind, times = mechanism["kind"], times * mechanism.get("times", 1)
     if kind == "builtin" and (rate is None or "times" not in mechanism):
         parameters = {key: number(value) for key, value in mechanism["parameters"].items()}
-        yield Part(mechanism["name"], parameters, sensitivity, rate, times)
+        yield Part(mechanism["name"], parameters, sensitivity, rate, times, how)
     elif kind == "compose" and rate is None:
         for part in mechanism.get("parts", [mechanism.get("part")]):
             yield from parts(part, sensitivity, times)
     elif kind == "subsample" and rate is None:
-        yield from parts(mechanism["part"], sensitivity, times, number(mechanism["rate"]))
+        yield from parts(mechanism["part"], sensitivity, times, number(mechanism["rate"]), mechanism.get("scheme", ""))
+    elif kind == "best_of" and times == 1 and rate is None:
+        law = mechanism["runs"]["law"]
+        yield from parts(mechanism["part"], sensitivity, how=f"{law} {mechanism['runs']['mean']}")
     else:
         raise ValueError(f"kind {kind!r} is not for the peers of this table.")
 
@@ -206,6 +216,7 @@ def enclose(problem: Problem, claim: Claim, digits: int) -> Enclosure:
     found = verified.judgement
     ends = (found.lower, found.upper) if problem.epsilon is None else (found.delta_lower, found.delta_upper)
     lower, upper = (rational(end, side) for end, side in zip(ends, (LOWER, UPPER), strict=True))
+    lower = Fraction(0) if lower is None and upper is not None else lower  # nothing is known from below: 0 always holds
     known = lower is not None and upper is not None
     told = ", ".join(found.rules) if known else f"UNKNOWN: {' '.join(verified.reasons)}"
     return Enclosure(lower, upper, told, seconds, max(spacings(verified.certificate), default=None))

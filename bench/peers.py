@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 UPPER, LOWER = "upper", "lower"
+FIXED = "without_replacement"
+_BATCH = 100  # records in the batch of a rate 1/n
 Answer = Mapping[str, float]  # the side of the bound, and its value
 
 
@@ -23,13 +25,17 @@ class NotOffered(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """A mechanism of the problem: what a claim file calls builtin, on a Poisson sample where rate is given, `times` in a row."""
+    """A mechanism of the problem: what a claim file calls builtin, on a Poisson sample where rate is given, `times` in a row.
+
+    how: "without_replacement" where the sample has a fixed size, a share `rate` of all; the law and the mean of how many are selected from.
+    """
 
     name: str
     parameters: Mapping[str, Fraction]
     sensitivity: Fraction
     rate: Fraction | None
     times: int
+    how: str = ""
 
     def noise(self, key: str) -> float:
         """A scale of the noise over the sensitivity."""
@@ -115,7 +121,9 @@ def google_renyi(problem: Problem) -> Answer:
     import dp_accounting
     from dp_accounting.rdp import RdpAccountant
 
-    accountant = RdpAccountant()
+    relations = dp_accounting.NeighboringRelation
+    fixed = any(part.how == FIXED for part in problem.parts)
+    accountant = RdpAccountant(neighboring_relation=relations.REPLACE_ONE if fixed else relations.ADD_OR_REMOVE_ONE)
     for part in problem.parts:
         if part.name == "gaussian":
             event: Any = dp_accounting.GaussianDpEvent(part.noise("sigma"))
@@ -125,7 +133,13 @@ def google_renyi(problem: Problem) -> Answer:
             raise NotOffered("randomized response between neighbours that replace a record, beside add-remove")
         else:
             raise _unlike(part)
-        if part.rate is not None:
+        if part.how == FIXED and part.rate is not None:
+            # a record that is replaced moves the sum by twice what it is clipped to, which its event is told
+            event = dp_accounting.GaussianDpEvent(2 * part.noise("sigma"))
+            event = dp_accounting.SampledWithoutReplacementDpEvent(part.rate.denominator * _BATCH, part.rate.numerator * _BATCH, event)
+        elif part.how:
+            raise _unlike(part)
+        elif part.rate is not None:
             event = dp_accounting.PoissonSampledDpEvent(float(part.rate), event)
         accountant.compose(event, part.times)
     return {UPPER: problem.ask(accountant.get_epsilon, accountant.get_delta)}
@@ -292,13 +306,24 @@ class Peer:
     answer: Callable[[Problem], Answer]
 
 
+def plain(answer: Callable[[Problem], Answer]) -> Callable[[Problem], Answer]:
+    """An answer of an accountant that knows Poisson samples alone, and no selections."""
+
+    def asked(problem: Problem) -> Answer:
+        if any(part.how for part in problem.parts):
+            raise NotOffered("samples of a fixed size, or selections")
+        return answer(problem)
+
+    return asked
+
+
 GOOGLE, MICROSOFT, AUTODP = ("dp-accounting", "dp_accounting"), ("prv-accountant", "prv_accountant"), ("autodp", "autodp")
 
 
 def peers(grids: tuple[float, ...]) -> list[Peer]:
     """All of them; dp-accounting on each of the grids."""
     warnings.simplefilter("ignore")
-    return [
+    listed = [
         *(Peer(f"dp-accounting, PLD, grid {grid:g}", *GOOGLE, lambda problem, grid=grid: google_pld(problem, grid)) for grid in grids),
         Peer(f"dp-accounting, PLD, grid {grids[0]:g}, optimistic", *GOOGLE, lambda problem: google_pld(problem, grids[0], False)),
         Peer("dp-accounting, PLD, equal grid", *GOOGLE, google_equal),
@@ -311,3 +336,4 @@ def peers(grids: tuple[float, ...]) -> list[Peer]:
         Peer("autodp, Rényi", *AUTODP, autodp_renyi),
         Peer("autodp, Fourier", *AUTODP, autodp_fourier),
     ]
+    return [peer if peer.answer is google_renyi else replace(peer, answer=plain(peer.answer)) for peer in listed]

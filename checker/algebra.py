@@ -15,6 +15,7 @@ from math import floor, lcm
 import intervals as iv
 from forms import ONE, _joined, _names, add, atom, constant, key, mul, names, scale, sub, whole_power
 from intervals import Interval
+from normal import erfc
 from terms import Undecided, sure
 
 PRECISIONS = (64, 160, 480)
@@ -40,6 +41,8 @@ def _value(a, e, values):
     if kind in ("q", "l"):
         inside = _sum(dict(a[1]), values)
         return (iv.log(inside) if kind == "l" else inside) ** e
+    if a[1] == "erfc":
+        return erfc(*(_sum(dict(k), values) for k in a[2])) ** e
     args, pick = [_sum(dict(k), values) for k in a[2]], {"min": min, "max": max}.get(a[1], lambda ends: Decimal(floor(*ends)))
     return Interval(pick(y.lo for y in args), pick(y.hi for y in args)) ** e
 
@@ -90,6 +93,8 @@ class Field:
             return mul(atom(("pi",), Fraction(1, 2)), mul(self.power(scale(args[1], 2), Fraction(-1, 2)), self.exp(scale(args[1], -1))))
         if name == "asinh":
             return self.log(add(args[0], self.power(add(ONE, mul(args[0], args[0])), Fraction(1, 2))))
+        if name in ("erf", "erfc"):
+            return sub(ONE, self.erfc(args[0])) if name == "erf" else self.erfc(args[0])
         sure(name == "floor" and names(args[0]) <= {"r"}, f"{name} is not known here")
         if not names(args[0]):
             sure(self.positive(sub(args[0], constant(self.floor(args[0])))), "a floor where it jumps")
@@ -104,6 +109,13 @@ class Field:
                 continue
             kept = [k for k in kept if not self.at_most(*((p, k) if name == "min" else (k, p)))] + [p]
         return kept[0] if len(kept) == 1 else atom(("f", name, tuple(sorted(map(key, kept), key=repr))))
+
+    def erfc(self, p):
+        """erfc(p), by erfc(-p) = 2 - erfc(p) of an argument above 0."""
+        if not p or self.positive(p):
+            return atom(("f", "erfc", (key(p),))) if p else ONE
+        sure(self.positive(scale(p, -1)), "erfc of what has no sign that is known")
+        return sub(constant(2), self.erfc(scale(p, -1)))
 
     def floor(self, p):
         """The floor of a constant."""
@@ -186,7 +198,7 @@ class Field:
         if a[0] == "s":
             lower, _, lower_open, _, _ = self.domains[a[1]]
             return lower is not None and (lower > 0 or (lower == 0 and lower_open))
-        return a[0] != "f" and (a[0] != "l" or self.positive(sub(dict(a[1]), ONE)))
+        return (a[0] != "f" or a[1] == "erfc") and (a[0] != "l" or self.positive(sub(dict(a[1]), ONE)))
 
     def positive(self, p, strict=True):
         """Whether a form is certainly above 0, or at least 0, for all parameters."""

@@ -13,18 +13,23 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # with `python -P` too
 
 import algebra as al
+import curves
 import finite
+import measures
 import noise
 import parts
 import run
 import selection
 import shape
+import worst
 from growth import INFINITE
 from terms import Malformed, Refused, Undecided, must, parse, sure
 
-EVERY = [made for module in (noise, finite, selection, run) for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
+MODULES = (noise, finite, selection, run, worst)
+EVERY = [made for module in MODULES for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
-UNREAD = {"point-witness event", "point-witness radius", "kary-response value", "joint-moves parts", "joint-moves most",
+UNREAD = {"worst-output cuts", "worst-output move", "worst-output value",
+          "point-witness event", "point-witness radius", "kary-response value", "joint-moves parts", "joint-moves most",
           "kernel-point event", "divergence radius", "divergence other", "modulus-parts tree", "modulus-parts far", "modulus-parts near",
           *"normaliser witness neighbours start cells peaks cuts pieces rise fall".split()}  # fmt: skip
 ODD = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError, RecursionError)  # for what is of no form that is known
@@ -51,21 +56,65 @@ def examined(data, notes):
     must(not epsilon or al.names(epsilon) or field.positive(epsilon), "a negative epsilon")
     beta = field.form(parse(claim.get("beta", "0")))
     must(field.at_most({}, beta) and field.at_most(beta, al.ONE), "a beta that is no probability")
+    known = not delta or (field.at_most({}, delta) and field.at_most(delta, al.ONE))
+    (sure if delta and al.names(delta) else must)(known, "a delta that is no probability")
+    must("measure" not in claim or (epsilon is None and delta == {}), "an epsilon or a delta beside another measure")
+    read, curve = [], None
     for number, line in enumerate(data["lines"]):
         here = f"line {number}, {line['rule'][:40]}: "
         facts.append(None)
         try:
-            facts[-1] = parts.infer(claim, field, line, facts, RULES, Fact)
+            if "measure" in claim:
+                sure(line["rule"] in measures.RULES and not line.get("place"), "no rule about a measure of the whole")
+                curve = curve or curves.Curve(claim, field)
+                read = read or measures.bounds(curve, claim["measure"], data["verdict"])
+                notes.append(f"{here}what it states, for the measure is derived from the mechanism")
+            elif line["rule"] in curves.ENDLESS and not line.get("place") and delta == {}:
+                curve = curve or curves.Curve(claim, field)
+                facts[-1] = Fact("whole", *curves.endless(curve))
+            elif line["rule"] in curves.RULES and not line.get("place") and delta != {}:
+                curve = curve or curves.Curve(claim, field)
+                if not read or line["rule"] == "closed-epsilon":
+                    read += curves.bounds(curve, (epsilon, delta), line, data["verdict"])
+                notes.append(f"{here}its numbers, for the curve is looked at where the claim asks")
+            else:
+                facts[-1] = parts.infer(claim, field, line, facts, RULES, Fact)
         except (Undecided, *ODD) as why:
             notes.append(f"{here}{why}")
         except (Malformed, Refused) as why:
             raise Refused(f"{here}{why}") from why
         unread = [key for key in line.get("parameters", {}) if facts[-1] is not None and UNREAD & {key, f"{line['rule']} {key}"}]
         notes.extend(f"{here}its {key!r}, for what the line states is shown without it" for key in sorted(unread))
-    sure(delta == {} and not any(key in claim for key in ("measure", "within")), "the claim is not one of pure privacy")
+    sure("within" not in claim, "the claim is not one of privacy")
+    if "measure" in claim:
+        sure(read and data["verdict"] != "UNKNOWN", "whether the measure is what is claimed")
+        must({"upper": "PROVED", "lower": "REFUTED"}[read[0][0]] == data["verdict"], "another verdict")
+        return Answer("decided", data["verdict"], None, None, tuple(read[0][1]), notes)
     both = [line["rule"] == "one-sided" or "order" not in claim for line in data["lines"]]
     whole = [f for f, counts in zip(facts, both, strict=True) if f is not None and f.about == "whole" and (counts or f.side == "upper")]
+    if delta != {}:
+        return approximate(data, field, epsilon, read, [f for f in whole if f.side != "lower"], notes)
     return judged(data, field, epsilon, whole, notes)
+
+
+def approximate(data, field, epsilon, read, pure, notes):
+    """The verdict about (epsilon, delta), one of which may be asked for: by what curves prove, and by pure epsilons from above."""
+    read = [*read, *(("epsilon", "upper", f.value, f.assumed) for f in pure if f.value != INFINITE)]
+    sides = {side: [r for r in read if r[1] == side] for side in ("upper", "lower")}
+    met = [r for r in sides["upper"] if r[0] == "delta" or epsilon is None or field.at_most(r[2], epsilon)]
+    against = [r for r in sides["lower"] if r[0] == "delta" or (epsilon is not None and field.positive(al.sub(r[2], epsilon)))]
+    upper, lower = best(field, "min", epsilons(sides["upper"])), best(field, "max", epsilons(sides["lower"]))
+    must(not (met and against), "the lines contradict each other")
+    found = "PROVED" if met else "REFUTED" if against else "UNKNOWN"
+    if "UNKNOWN" in (found, data["verdict"]):
+        return Answer("undecided", None, lower, upper, (), notes or ["the bounds that the lines give are not compared with the claim here"])
+    must(found == data["verdict"], f"the certificate says {data['verdict']}, its lines give {found}")
+    return Answer("decided", found, lower, upper, tuple((met or against)[0][3]), notes)
+
+
+def epsilons(read):
+    """The bounds on epsilon."""
+    return [value for what, _, value, _ in read if what == "epsilon"]
 
 
 def judged(data, field, epsilon, facts, notes):

@@ -28,6 +28,7 @@ class Table:
         good = listed and all(row and len(row) == len(listed[0]) for row in listed)
         must(good and all(max(pair) < len(listed) for pair in pairs or ()), "rows are not of one length, or a pair is none of inputs")
         self.rows = [[q.form(x) for x in row] for row in listed]
+        self.listed = pairs
         self.pairs = [(a, b) for a, b in permutations(range(len(listed)), 2) if pairs is None or [a, b] in pairs or [b, a] in pairs]
         if q.kind == "exponential":
             sure(not m["points"] and q.moved is None, "an exponential mechanism of points, or of a stated sensitivity")

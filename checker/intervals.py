@@ -7,11 +7,11 @@ so that the numbers next to what it gives enclose the value. What has no value, 
 from collections import namedtuple
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 
 from terms import sure
 
-PI = Fraction("3.141592653589793238462643383279502884197169399375105820974944")
+HALF = Fraction(1, 2)
 DOWN, UP = (Context(50, to, MIN_EMIN, MAX_EMAX, traps=[InvalidOperation, DivisionByZero, Overflow]) for to in (ROUND_FLOOR, ROUND_CEILING))
 
 
@@ -55,6 +55,8 @@ class Interval(namedtuple("Interval", "lo hi")):
             return point(1) / self**-e
         if e.denominator != 1:
             sure(self.lo >= 0, "a power of what may be negative")
+            if e == HALF:  # rounded to the nearest number
+                return Interval(max(DOWN.next_minus(DOWN.sqrt(self.lo)), Decimal(0)), UP.next_plus(UP.sqrt(self.hi)))
             return rising(lambda x: exp(log(x) * point(e)), self, positive=True)
         if e % 2 == 0 and self.lo < 0:
             return (-self if self.hi <= 0 else Interval(Decimal(0), max(self.lo.copy_negate(), self.hi))) ** e
@@ -90,5 +92,16 @@ def log(x):
 
 
 def pi():
-    """By its first sixty digits."""
-    return point(PI).hull(point(PI + Fraction(1, 10**60)))
+    """pi."""
+    return _pi(DOWN.prec)
+
+
+@lru_cache
+def _pi(digits):
+    """16 arctan(1/5) - 4 arctan(1/239) (Machin), each by its series, whose terms take turns in sign and fall."""
+    total, unit = Fraction(0), 10 ** (digits + 5)
+    for times, n in ((16, 5), (-4, 239)):
+        k, power = 0, Fraction(1, n)
+        while power * unit > 1:
+            total, k, power = total + times * (-1) ** k * power / (2 * k + 1), k + 1, power / n**2
+    return point(total - Fraction(20, unit)).hull(point(total + Fraction(20, unit)))

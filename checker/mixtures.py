@@ -59,5 +59,3 @@ def mixture_closed_form(q, evidence, premises, about):
     density = sub(once, mul(q.form(q.mechanism["dimension"]), field.log(size)))  # at r scale(v), times scale(v)^d
     sure("v" not in names(density), "conditionals that are no scale family")
     return fact.side, fact.value, fact.at, fact.assumed
-
-

@@ -168,6 +168,22 @@ class Noise:
         return beyond
 
 
+def power_of(noise):
+    """1 of noise that is Laplace noise, 2 of Gaussian noise, None of other noise; Undecided where it is not even, or has ends."""
+    sure(noise.even and noise.support == [None, None], "noise that is not even, or has ends")
+    return next((power for power in (1, 2) if rate_of(noise, power) is not None), None)
+
+
+def rate_of(noise, power):
+    """c where h = c r**power + a constant, certainly positive; None of other noise."""
+    moving = {m: c for m, c in noise.h.items() if split(m)[0]}
+    if len(moving) != 1:
+        return None
+    ((m, c),) = moving.items()
+    inside, rest = split(m)
+    return {rest: c} if inside == [(R, Fraction(power))] and noise.q.field.positive({rest: c}) else None
+
+
 def assumed_of(noise, side):
     """What a bound takes for granted of noise."""
     query, lower = noise.q.query, side == "lower"

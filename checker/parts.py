@@ -21,8 +21,8 @@ COMBINATORS = ("compose", "parallel", "subsample", "group", "post_process", "lip
 
 
 def inside(mechanism):
-    """The parts of a mechanism."""
-    return mechanism.get("parts") or ([mechanism["part"]] if "part" in mechanism else [])
+    """The parts of a mechanism; a sum is made of noises alone."""
+    return [] if mechanism["kind"] == "sum" else mechanism.get("parts") or ([mechanism["part"]] if "part" in mechanism else [])
 
 
 def asked(part, field, values=None):

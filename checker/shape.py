@@ -67,6 +67,8 @@ def read(data):
         kind, query, stated = mechanism["kind"], asked["query"], asked["sensitivity"] is not None
         placed = query is None or (kind in (*ADDED, "mixture") and not asked.get("adjacency") and not stated)
         listed = placed and all(a != b for a, b in mechanism.get("adjacent") or [(0, 1)]) and mechanism.get("adjacent") != []
+        wide = {"approximate": 2, "renyi": 2}.get(mechanism.get("measure"), 1)
+        need(kind not in ("guarantee", "filter") or all(len(row) == wide for row in mechanism["rows"]), "a guarantee of no known form")
         free = mechanism.get("neighbours") not in ("increasing", "decreasing") or (asked is claim and "order" not in told)
         need(listed and free and not (stated and kind in (*COMBINATORS, "table", "kary_response", "guarantee")), "what is asked of a part")
     return claim

@@ -8,10 +8,11 @@
 
 There is a function for every kind of mechanism (radial, gaussian, table, compose, ...), whose arguments are the keys of claim files.
 `verify` judges a claim, or all claims of a file, `tight_epsilon` and `tight_delta` enclose the least that holds, `calibrate` finds the
-parameter at which a claim just holds, `check` judges a certificate again, and `audit` samples an implementation. `design` finds
-mechanisms for a query, with certified errors, and `optimum` the mechanism of least error on finitely many databases. `trade_off`
-is what nearness costs in a metric space, `sampler` draws outputs of a mechanism, and `read_spec` gives the claims of a file.
-`query_sql` reads a query in SQL as sums over records, and `replay` runs a pipeline on neighbours with its noisy outputs held equal.
+parameter at which a claim just holds, `check` judges a certificate again, `audit` samples an implementation, and `audit_training` trains
+with canaries. `design` finds mechanisms for a query, with certified errors, and `optimum` the mechanism of least error on finitely many
+databases. `trade_off` is what nearness costs in a metric space, `sampler` draws outputs of a mechanism, and `read_spec` gives the claims
+of a file. `query_sql` reads a query in SQL as sums over records, and `replay` runs a pipeline on neighbours with its noisy outputs held
+equal.
 `dir(dpverify)` lists all of it.
 """
 
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 _VERBS: Final = {
     "audit": "audits",
+    "audit_training": "audits",
     "calibrate": "calibration",
     "calibrated": "calibration",
     "check": "claims",
@@ -42,6 +44,7 @@ _VERBS: Final = {
 
 if TYPE_CHECKING:
     from dpverify.api.audits import audit as audit
+    from dpverify.api.audits import audit_training as audit_training
     from dpverify.api.calibration import calibrate as calibrate
     from dpverify.api.calibration import calibrated as calibrated
     from dpverify.api.claims import check as check

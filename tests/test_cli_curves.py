@@ -67,3 +67,24 @@ def test_a_picture_is_a_file_by_itself(run):
 def test_a_file_without_the_claim_that_is_named_is_refused(run):
     told = run("laplace.toml", "--claim", "other")
     assert told.exit_code == 2 and "no claim is named 'other'" in told.output
+
+
+def test_renyi_divergences_and_rho_are_tables_as_well(run):
+    rows = list(csv.DictReader(io.StringIO(run("gaussian.json", "--curve", "renyi").stdout)))
+    for row in rows:
+        assert float(row["lower"]) - 1e-9 <= float(row["x"]) / 2 <= float(row["upper"]) + 1e-9
+    assert len(rows) > 10
+    for row in csv.DictReader(io.StringIO(run("gaussian.json", "--curve", "zcdp").stdout)):
+        assert float(row["lower"]) - 1e-9 <= float(row["x"]) / 2 <= float(row["upper"]) + 1e-9
+    found = json.loads(run("laplace.toml", "--curve", "renyi", "--format", "json").stdout)["renyi"]
+    for x, low, high in zip(map(float, found["x"]), found["lower"], found["upper"], strict=True):
+        # Mironov 2017, Proposition 6
+        truth = math.log(x / (2 * x - 1) * math.exp(x - 1) + (x - 1) / (2 * x - 1) * math.exp(-x)) / (x - 1)
+        assert float(low) - 1e-9 <= truth <= float(high) + 1e-9
+    assert minidom.parseString(run("laplace.toml", "--curve", "renyi", "--format", "svg").stdout).documentElement.tagName == "svg"
+
+
+def test_a_guarantee_from_above_has_measures_from_above(run):
+    found = json.loads(run("mixture.json", "--curve", "zcdp", "--format", "json").stdout)["zcdp"]
+    assert set(found["lower"]) == {None}
+    assert [float(one) for one in found["upper"]] == [float(x) for x in found["x"]]

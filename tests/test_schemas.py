@@ -157,6 +157,22 @@ EXAMPLES = {
         mechanism = {kind = "sampled"}
         claim = [{epsilon = 1}]
         audit = {sampler = "a.b/noise:Class.noisy", patterns = "strategy:noise:data"}""",
+    "sampled, with what fails and how long it takes": """
+        mechanism = {kind = "sampled"}
+        claim = [{epsilon = 1}]
+        audit = {sampler = "noise:noisy", pairs = [[[0], [1]]], observe = "time"}""",
+    "sampled, a training": """
+        mechanism = {kind = "sampled"}
+        claim = [{epsilon = 1, delta = "1e-6"}]
+        [audit]
+        train = "a:train"
+        canaries = "a:canaries"
+        score = "a:score"
+        data = "a:data"
+        instead = "a:others"
+        runs = 3
+        guesses = 10
+        confidence = 0.99""",
     "program": """
         program = "mechanisms/programs/selection.py:above_threshold_gap"
         claim = [{epsilon = 1}]""",

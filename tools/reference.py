@@ -50,7 +50,7 @@ PYTHON = {
     "What trade_off returns": ("dpverify.project.trade_off", ("TradeOff", "Point")),
     "Samplers": ("dpverify.api.samplers", ("sampler",)),
     "Walks": ("dpverify.samplers.walks", ("walk", "hit_and_run", "grid_walk", "hull", "facets", "Walked", "weakened")),
-    "Audits": ("dpverify.audits", ("audit", "audit_spec")),
+    "Audits": ("dpverify.audits", ("audit", "audit_training", "audit_spec")),
     "Findings": ("dpverify.runtime.finding", ("Finding",)),
     "Privacy curves": ("dpverify.pictures.bands", ("plan", "delta_band", "trade_off_band", "composition_band", "Band")),
 }

@@ -5,7 +5,8 @@
 The second checker, checker/, is written from docs/reference/certificates.md and shares nothing with dpverify. They differ where one accepts
 what the other refuses, where both accept with another verdict, or where their enclosures are apart. That the second has not decided is no
 difference; nor is what the first refuses in a changed certificate, in a line that the second says it has not looked at; nor that it leaves
-a changed claim over domains open, since it takes signs from a certificate alone and the second finds some for itself. That the first
+a changed claim over domains open, since it takes signs from a certificate alone and the second finds some for itself; nor that it
+leaves a claim at delta > 0 or in another measure open, whose curve the second derives from the mechanism. That the first
 refuses a committed certificate is one, whatever the second says. Certificates are changed as for
 tests/mutants/recorded.txt: a value of a line, lines of another certificate, a value of the claim; and the verdict that is stated.
 Exit code 1 where they differ.
@@ -60,7 +61,7 @@ def compare(data: Mapping[str, Any], *, committed: bool = False) -> Compared:
         judgement = kernel.check(data)
     except (DpverifyError, RuntimeError) as error:
         elsewhere = _line(str(error)) in {_line(note) for note in answer.notes}
-        refused = answer.kind == "refused" or (elsewhere and _line(str(error)) is not None) or _for_want_of_a_sign(data, str(error))
+        refused = answer.kind == "refused" or (elsewhere and _line(str(error)) is not None) or _left_open(data, str(error))
         return Compared(answer, "" if refused and not committed else f"the second says {answer.verdict}; the first refuses: {error}")
     if answer.kind == "undecided":
         return Compared(answer, "")
@@ -72,9 +73,10 @@ def compare(data: Mapping[str, Any], *, committed: bool = False) -> Compared:
     return Compared(answer, "their enclosures are apart" if apart else "")
 
 
-def _for_want_of_a_sign(data: Mapping[str, Any], error: str) -> bool:
-    """Whether the first leaves a claim over domains open: it takes signs from a certificate alone, and the second finds some for itself."""
-    return bool(data["claim"]["domains"]) and error.endswith("its lines give UNKNOWN.")
+def _left_open(data: Mapping[str, Any], error: str) -> bool:
+    """Whether the first leaves open what the second finds for itself: signs over domains, and curves and measures of a mechanism."""
+    claim = data["claim"]
+    return (bool(claim["domains"]) or claim["delta"] != "0" or "measure" in claim) and error.endswith("its lines give UNKNOWN.")
 
 
 def _line(text: str) -> str | None:

@@ -21,11 +21,16 @@ from dpverify.search.verify import Verified, verify
 from dpverify.trusted.kernel.bounds import Infinite
 from dpverify.trusted.kernel.errors import Undecided
 from dpverify.trusted.kernel.expr import Expr
+from dpverify.trusted.theories.composition.grid import RULE as GRID
 
 DIGITS: Final = 12
 """Of a bound, where nobody asks for another number of them."""
-_LADDER: Final = (6, 9, 14, 20, 30)
+_LADDER: Final = (6, 9, 14, 20, 25, 30, 35, 40, 50, 60)
 """Digits that are tried one after the other until an enclosure is as narrow as is asked."""
+_FINER: Final = 20
+"""Fewer digits ask for one grid of losses, and as many for a finer one."""
+_STUCK: Final = 2
+"""After so many steps that gained little no more are tried."""
 _ALONE, _MULTIPLIED, _ON_A_GRID, _FEW = 1024, 96, (256, 512), 3
 """Outputs of tables: of one by itself, of up to three whose products are listed, and of more, for few and for many digits."""
 _BITS: Final = (96, 192, 1200)
@@ -109,17 +114,21 @@ class Cost:
         """The bounds of so many digits, or of as many as make them narrow enough."""
         key = (*asked, digits, width)
         if key not in self._known:
-            found: Bounds | None = None
-            for many in (digits,) if width is None else _LADDER:
-                new = bounds(many)
-                both = new if found is None else _both(found, new)
-                stays = found is not None and both.upper - both.lower > (found.upper - found.lower) * Decimal("0.7")
-                found = both
-                if width is None or stays or not found.upper.is_finite() or Fraction(found.upper) - Fraction(found.lower) <= width:
-                    break
-            assert found is not None
-            self._known[key] = found
+            self._known[key] = bounds(digits) if width is None else self._as_wide(width, bounds)
         return self._known[key]
+
+    def _as_wide(self, width: Fraction, bounds: Callable[[int], Bounds]) -> Bounds:
+        """The bounds of as many digits as make them narrow enough, as far as more digits gain anything."""
+        found, stuck = bounds(_LADDER[0]), 0
+        for many in _LADDER[1:]:
+            if stuck == _STUCK or not found.upper.is_finite() or Fraction(found.upper) - Fraction(found.lower) <= width:
+                break
+            if many < _FINER and GRID in found.rules:
+                continue
+            both = _both(found, bounds(many))
+            stuck = stuck + 1 if both.upper - both.lower > (found.upper - found.lower) * Decimal("0.7") else 0
+            found = both
+        return found
 
     def _bounds(self, asked: dict[str, Any], digits: int) -> Bounds:
         value = "epsilon" if asked["epsilon"] == "tight" else "delta"

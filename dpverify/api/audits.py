@@ -1,4 +1,4 @@
-"""Audits in Python: audit."""
+"""Audits in Python: audit, audit_training."""
 
 from __future__ import annotations
 
@@ -58,3 +58,4 @@ def _shown(audit: Callable[P, Finding]) -> Callable[P, Audited]:
 
 
 audit = _shown(audits.audit)
+audit_training = _shown(audits.audit_training)

@@ -15,14 +15,16 @@ from dpverify.samplers import mechanisms
 
 
 class Noises:
-    """A source of noise: noise.laplace(scale), noise.gaussian(sigma), and the other builtins on one number; noise.of(declaration).
+    """A source of noise: noise.laplace(scale), noise.gaussian(sigma), and the other builtins on one number; noise.of(declaration);
+    noise.coin(p) and noise.below(k), whose values are drawn exactly.
 
     What it is given may be a float: that is taken as the decimal that Python writes for it. Each draw is an int for noise on the integers,
     drawn exactly, and a float else.
     """
 
     def __init__(self, seed: Any = None) -> None:
-        self._rng = np.random.default_rng(seed)
+        self.generator = np.random.default_rng(seed)
+        """What it draws from."""
         self._samplers: dict[Any, mechanisms.Sampler] = {}
         self.on_integers = True
         """Whether noise on the integers may be drawn, which hides integers alone."""
@@ -42,6 +44,24 @@ class Noises:
 
         return drawn
 
+    def coin(self, p: Any) -> bool:
+        """True with probability p, a fraction or the decimal that is written, exactly."""
+        chance = Fraction(_exact(p))
+        if not 0 <= chance <= 1:
+            raise SpecError(f"noise.coin takes a probability from 0 to 1, not {p}.")
+        return self.below(chance.denominator) < chance.numerator
+
+    def below(self, k: Any) -> int:
+        """One of 0, 1, ..., k - 1, each as likely as another."""
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+            raise SpecError(f"noise.below takes a positive integer, not {k!r:.40}.")
+        count = int(k)
+        size = (count.bit_length() + 7) // 8
+        most = 256**size - 256**size % count
+        while (drawn := int.from_bytes(self._rng.bytes(size), "big")) >= most:
+            pass
+        return drawn % count
+
     def of(self, declaration: Any) -> Any:
         """A draw of noise that is declared."""
         return self._drawn(id(declaration), lambda: declaration, False)
@@ -51,7 +71,7 @@ class Noises:
             made = declared()
             self._samplers[key] = mechanisms.of_claim(inline.unclaimed(made), None, None)
             self._samplers[key, "kept"] = made
-        value = self._samplers[key]([0], 1, self._rng).tolist()[0]
+        value = self._samplers[key]([0], 1, self.generator).tolist()[0]
         return int(value) if whole else value
 
 

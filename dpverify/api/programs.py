@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from types import CodeType
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from dpverify.errors import SpecError
 from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.expr import Num, symbols
 from dpverify.trusted.kernel.model import Domain
+
+if TYPE_CHECKING:
+    from dpverify.replays.agreeing import Agreement
+    from dpverify.replays.refuted import Rerun
 
 Function = Callable[..., Any]
 
@@ -66,6 +70,41 @@ class Program:
         self._require_meant(data, {name: value for name, value in given.items() if name != "noise"}, source)
         return self.function(data, **given)
 
+    def agree(
+        self, *, parameters: Mapping[str, Any] | None = None, answers: int | None = None, tries: int = 200, seed: int = 0
+    ) -> Agreement:  # fmt: skip
+        """Whether the function tells what its declaration, which is what is proved, tells of the same answers and noises.
+
+        Hypothesis chooses answers, parameters and noises; both are carried out with exact numbers. parameters: values or domains, as the
+        decorator's; answers: how many. tries: how often. Printing what it gives says which branches were taken, which lines never ran, and
+        shows what differs. Raises SpecError for what cannot be read, and what the function raises.
+        """
+        from dpverify.replays.agreeing import agreement
+
+        return agreement(self.function, self.text, parameters, answers, tries, seed)
+
+    def sampler(self, **parameters: Any) -> Callable[[Any, Any], Any]:
+        """The function as dpverify.audit takes it: of data and a generator of numpy to draw from; what is yielded comes in a tuple."""
+        source = Noises(0)
+
+        def drawn(data: Any, rng: Any) -> Any:
+            source.generator = rng
+            told = self.function(data, **parameters, noise=source)
+            return tuple(told) if isinstance(told, Iterator) else told
+
+        return drawn
+
+    def rerun(self, answer: Any, parameters: Mapping[str, Any] | None = None) -> Rerun:
+        """A refutation in the function itself: on both inputs of its witness, these noises, these outputs, at these lines.
+
+        answer: what dpverify.verify said of this program; parameters: what it was given for them. Outputs that are words are looked for in
+        many runs, and it is told how many had them; where numbers are told over rows, the noise that gives the same numbers on both tables
+        is worked out. Witnesses in a limit have no such runs: then the finding is "NOT_SHOWN", with the reason.
+        """
+        from dpverify.replays.refuted import rerun
+
+        return rerun(self.function, self.text, answer, Noises, parameters)
+
     def _require_meant(self, data: Any, given: Mapping[str, Any], source: Any) -> None:
         """That data and arguments are among those that the decorator speaks of. Raises SpecError listing all that are not."""
         said = self.options.get("parameters") or {}
@@ -73,6 +112,9 @@ class Program:
         rows = "adjacency" in self.options
         numbers = [each for row in data for each in (row.values() if isinstance(row, Mapping) else [])] if rows else list(_numbers(data))
         faults += ["a number of the data is infinite, or none (NaN)."] * any(not _is_finite(each) for each in numbers)
+        listed = self.options.get("inputs")
+        if listed is not None and not any(_as_told(data) == _as_told(each) for each in listed):
+            faults.append(f"{data!r:.40} is none of the inputs that are stated.")
         wanted = self.options.get("answers")
         if isinstance(wanted, int) and isinstance(data, Sequence) and len(data) != wanted:
             faults.append(f"{len(data)} answers are given, and {wanted} are stated.")
@@ -91,9 +133,10 @@ def program(function: Function | None = None, /, **options: Any) -> Program | Ca
 
     sensitivity: by how much neighbours move an answer; neighbours: "all" (the default), "one", "monotone", "increasing", "decreasing" or
     "hull" with hull, as for streams in claim files; bounds: where answers lie; answers: how many there are. Or adjacency: "add-remove" or
-    "replace", where the data are rows; record: the domains of their fields; rows: how many a person has at most. parameters: values or
-    domains of the other arguments, any real number where nothing is said; claims: a list of claims, judged by `dpverify verify FILE.py`.
-    What these say is read from the text, so they are written there as data.
+    "replace", where the data are rows; record: the domains of their fields; rows: how many a person has at most. Or inputs: all that the
+    data may be, words, integers and lists of them, any of which may be another's neighbour. parameters: values or domains of the other
+    arguments, any real number where nothing is said; claims: a list of claims, judged by `dpverify verify FILE.py`. What these say is
+    read from the text, so they are written there as data.
     """
     if function is not None:
         return Program(function, {})
@@ -107,6 +150,11 @@ def _numbers(data: Any) -> Iterator[Any]:
             yield from _numbers(each)
     else:
         yield data
+
+
+def _as_told(value: Any) -> Any:
+    """An input with its types, as 1 is not True."""
+    return (type(value), [_as_told(each) for each in value] if isinstance(value, list | tuple) else value)
 
 
 def _is_finite(value: Any) -> bool:

@@ -7,9 +7,9 @@ NO_VIOLATION_SEEN, with its confidence. It never says "proved" (theory#no-test-p
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log
 from pathlib import Path
@@ -29,17 +29,21 @@ from dpverify.audits.journal import Journal, seed_of
 from dpverify.audits.ledger import NOTHING, Key, Ledger
 from dpverify.audits.neighbours import plain, usual_patterns
 from dpverify.audits.nights import Earlier, Kept, NightJournal, staged, standing
-from dpverify.audits.plan import Plan, make_plan, number_up
+from dpverify.audits.plan import Plan, claimed_point, make_plan, number_up
 from dpverify.audits.query import QueryFinding, Searched, search_sensitivity
-from dpverify.audits.replay import Replay, command_line, python_line
+from dpverify.audits.replay import Replay, command_line, python_line, training_line
 from dpverify.audits.run import Run, Settings, run
-from dpverify.audits.target import Target, load, show, timed
+from dpverify.audits.target import FAILURES, TIME, Failing, GaveNan, Target, load, show, timed
 from dpverify.audits.threads import one_thread
-from dpverify.audits.told import as_told
+from dpverify.audits.told import alone, as_told
+from dpverify.audits.training import CONFIDENCE as OF_TRAINING
+from dpverify.audits.training import audited as audited_training
+from dpverify.audits.training import callables
 from dpverify.audits.versions import code_of
 from dpverify.catalogue import Spec, Stated, inline
 from dpverify.catalogue.declarations import Declared, Mechanism
-from dpverify.errors import AuditError
+from dpverify.catalogue.values import OBSERVED
+from dpverify.errors import AuditError, SamplerError
 from dpverify.runtime.finding import FLOAT as FLOAT
 from dpverify.runtime.finding import MODEL as MODEL
 from dpverify.runtime.finding import NONCONFORMING
@@ -82,6 +86,7 @@ def audit(
     inherit: str = NOTHING,
     timeout: float = 60.0,
     vectorised: bool | None = None,
+    observe: str | None = None,
     folder: Path | None = None,
     progress: Callable[[int], object] = lambda done: None,
 ) -> Finding:
@@ -102,10 +107,15 @@ def audit(
     keeps what many audits of a claim have seen, so that each goes on where the last one stopped, with other random numbers; samples are
     those of this one, and the confidence is that of all together.
     inherit: what a version of the sampler that is not in the ledger takes over from the one before: "nothing", its "events", or "all" that
-    was won, where a violation is one of some of them. timeout: seconds that one call may take.
-    Raises AuditError where the audit cannot be set up, SamplerError where the sampler crashes, hangs or gives nan.
+    was won, where a violation is one of some of them. timeout: seconds that one call may take. observe: "failures" for nan and exceptions
+    as outputs on both inputs (without it they are looked at as outputs where they come, and are a violation or else an error; in a night of a
+    ledger, an error), "time" for how long a call took as an output beside the others.
+    Raises AuditError where the audit cannot be set up, SamplerError where the sampler crashes, hangs or gives nan, unless that is
+    a violation itself.
     """
     check_run(samples, confidence, seed, level, workers, timeout)
+    if observe not in (None, *OBSERVED):
+        raise AuditError(f"observe = {observe!r:.80}: not {' or '.join(map(repr, OBSERVED))}. Leave it out to observe the outputs alone.")
     samples, seed = int(samples), None if seed is None else int(seed)  # they may be numpy's
     if isinstance(claim, Declared | Mechanism):
         claim, query, adjacency = _claimed(claim, epsilon, delta, sensitivity, query, adjacency)
@@ -119,7 +129,7 @@ def audit(
         "claim": claim, "epsilon": epsilon, "delta": delta or None, "sensitivity": sensitivity, "pairs": pairs, "patterns": patterns,
         "length": length, "query": query, "adjacency": adjacency,
         "confidence": confidence, "stop": None if stop else False, "vectorised": vectorised,
-        "folder": folder, "level": None if level == FLOAT else level,
+        "folder": folder, "level": None if level == FLOAT else level, "observe": observe,
     }  # fmt: skip
     claimed, replay = _black_box(epsilon, delta, sensitivity) if claim is None else claim, python_line(sampler, again)
     inputs: dict[str, Any] = {"pairs": pairs, "patterns": patterns, "length": length}
@@ -129,7 +139,7 @@ def audit(
         sampler, claimed, replay=replay, pairs=pairs,
         patterns=patterns, length=length, query=query, samples=samples, confidence=confidence, seed=seed, workers=workers,
         executor=executor, dask=dask, ship=ship, stop=stop, checkpoint=checkpoint, timeout=timeout, vectorised=vectorised, folder=folder,
-        progress=progress, level=level, kept=kept_in(ledger, inherit),
+        progress=progress, level=level, kept=kept_in(ledger, inherit), observe=observe or "",
     )  # fmt: skip
     finding = _noted(finding, note)
     return finding if moved is None else replace(moved, also=(replace(finding, also=()), *finding.also))
@@ -158,6 +168,7 @@ def _audit(
     dask: str | None = None,
     ship: Sequence[str | Path] = (),
     timeout: float = 60.0,
+    observe: str = "",
     kept: Kept | None = None,
     file: str = "",
     **inputs: Any,
@@ -167,41 +178,121 @@ def _audit(
     kept: the ledger that it is a night of, under the name of the claim's file.
     """
     check_run(samples, confidence, seed, level, workers, timeout)
-    target = Target.of(sampler, folder, vectorised=vectorised)
+    target = Target.of(sampler, folder, vectorised=vectorised, observe=observe)
+    if observe == TIME and target.vectorised:
+        target = replace(one_by_one(target), observe=observe)
+    settings = Settings(samples, 1 - confidence, stop, level == FLOAT, observe != TIME)
     where: dict[str, Any] = {"executor": executor, "workers": workers, "dask": dask, "ship": ship, "timeout": timeout}
-    settings = Settings(samples, 1 - confidence, stop, level == FLOAT)
     if kept is not None:
         if checkpoint is not None:
             raise AuditError("a checkpoint and a ledger are two places to go on from: give one of them.")
+        if observe == TIME:
+            raise AuditError('observe = "time": times of different nights are no samples of one law. Audit them without a ledger.')
         return _night(kept, file, claim, target, settings, confidence, seed, where, inputs, progress)
     path = None if checkpoint is None else Path(checkpoint)
     root = seed if seed is not None else seed_of(path) if path is not None else None
     root = secrets.randbits(32) if root is None else root
-    plan, said = as_told(make_plan(claim, seed=root, **inputs), target, root, timeout)
-    journal = Journal(None if path is None else Checkpoint(path, _key(claim, target, plan, settings, root)), root)
-    with Engine(target, root=root, **where) as engine:
-        progress(0)  # from here on the engine watches over what is called
-        state, earlier = staged(plan, settings, journal, engine, progress)
-        shared = _shared(state, target, engine, journal, earlier)
-    known = root if target.reproducible else None
-    if shared is None:
-        finding = concluded(state, claim, target, confidence, known, replay)
-        return _noted(_extended(finding, earlier) if earlier.samples else finding, said)
-    if not target.vectorised:  # no count of its outputs is evidence, and nobody can sample it in another way
-        return _noted(_remembering(concluded(state, claim, target, confidence, known, replay), shared), said)
-    finding = _one_by_one(target, plan, settings, root, where, progress, claim, confidence, lambda seed, _: replay(seed, samples))
-    return _noted(_dependent(finding, shared, replay(root, samples) if target.reproducible else ""), said)
+    plan = make_plan(claim, seed=root, **inputs)
+    given = _Given(claim, plan, settings, confidence, root, replay, where, progress)
+    try:
+        return given.audited(target, None if path is None else Checkpoint(path, _key(claim, target, plan, settings, root)))
+    except Failing as error:
+        found = given.failing(target, error)
+        if found is None:
+            raise SamplerError(str(error)) from error.__cause__
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What an audit was asked, and where it samples."""
+
+    claim: Claim
+    plan: Plan
+    settings: Settings
+    confidence: float
+    root: int
+    replay: Replay
+    places: Mapping[str, Any]
+    progress: Callable[[int], object]
+
+    def audited(self, target: Target, checkpoint: Checkpoint | None = None) -> Finding:
+        """The finding about a target. Raises SamplerError where it fails."""
+        plan, said = _as_observed(self.plan, target, self.root, self.places["timeout"])
+        journal, samples, known = Journal(checkpoint, self.root), self.settings.samples, self.root if target.reproducible else None
+        with Engine(target, root=self.root, **self.places) as engine:
+            self.progress(0)  # from here on the engine watches over what is called
+            state, earlier = staged(plan, self.settings, journal, engine, self.progress)
+            shared = None if target.observe == TIME else _shared(state, target, engine, journal, earlier)
+        finding = concluded(state, self.claim, target, self.confidence, known, self.replay)
+        if shared is None:
+            return _noted(_extended(finding, earlier) if earlier.samples else finding, said)
+        if not target.vectorised:  # no count of its outputs is evidence, and nobody can sample it in another way
+            return _noted(_remembering(finding, shared), said)
+        whole: Replay = lambda seed, _: self.replay(seed, samples)  # noqa: E731  # no fewer: this run comes second
+        finding = _one_by_one(target, plan, self.settings, self.root, self.places, self.progress, self.claim, self.confidence, whole)
+        return _noted(_dependent(finding, shared, self.replay(self.root, samples) if target.reproducible else ""), said)
+
+    def failing(self, target: Target, error: Failing) -> Finding | None:
+        """What is found where nan and exceptions are outputs, after one of them: None where that is no more than an error.
+
+        A sampler that fails always has no outputs. One that was asked to be observed so has had its nan as outputs already. The run that
+        failed might have found something too: so both may spend the budget of false alarms, and the confidence says so.
+        """
+        if target.observe == TIME or (target.observe and not target.vectorised) or self.confidence <= 0.5:
+            return None
+        single = one_by_one(target) if target.vectorised and not isinstance(error, GaveNan) else target
+        observed = replace(single, observe=FAILURES)
+        settings = self.settings if target.observe else replace(self.settings, samples=min(self.settings.samples, MOST_FAILING))
+        try:
+            if not target.observe and all(_fails(observed, data, self.root, self.places["timeout"]) for data in _inputs(self.plan)):
+                return None
+            found = replace(self, settings=settings, confidence=2 * self.confidence - 1).audited(observed)
+        except SamplerError:
+            return None
+        if target.observe:
+            return found
+        if found.finding != VIOLATION or found.level != MODEL:
+            return None
+        return _noted(found, f"nan and exceptions are outputs here, for they came: {error}")
+
+
+MOST_FAILING: Final = 100_000
+"""Samples on each side, where a sampler fails and nobody asked to observe that."""
+_LOOKED_AT: Final = 32
+_OF_TIME: Final = (
+    "time: the nanoseconds that a call took on this machine, under this load, are an output; calls on both inputs come in pairs, whose "
+    "order a coin decides. Who is far away sees time less sharply, who measures for longer sees more. Runs are not independent, so no "
+    "bound by counts is stated, and another run of this seed takes other times"
+)
+
+
+def _as_observed(plan: Plan, target: Target, root: int, timeout: float) -> tuple[Plan, str]:
+    """The plan for what the target has for outputs, and what to say of that."""
+    if target.observe:
+        return alone(plan), _OF_TIME if target.observe == TIME else ""
+    return as_told(plan, target, root, timeout)
+
+
+def _inputs(plan: Plan) -> tuple[Any, Any]:
+    return plan.pairs[0].left, plan.pairs[0].right
+
+
+def _fails(target: Target, data: Any, root: int, timeout: float) -> bool:
+    """Whether a few calls all fail."""
+    outputs = target.draw(data, _LOOKED_AT, np.random.default_rng(root), timeout=timeout)
+    return all("raises " in name or "nan" in name for name in outputs.names)
 
 
 def _one_by_one(
-    target: Target, plan: Plan, settings: Settings, root: int, where: dict[str, Any], progress: Callable[[int], object], claim: Claim,
+    target: Target, plan: Plan, settings: Settings, root: int, where: Mapping[str, Any], progress: Callable[[int], object], claim: Claim,
     confidence: float, replay: Replay,
 ) -> Finding:  # fmt: skip
     """What is found with one output a call; its replay has no fewer samples, for this run comes second."""
-    alone = one_by_one(target)
-    with Engine(alone, root=root, **where) as engine:
+    single = replace(one_by_one(target), observe=target.observe)
+    with Engine(single, root=root, **where) as engine:
         again = run(plan, settings, engine, Journal(None, root), progress)
-    return concluded(again, claim, alone, confidence, root if target.reproducible else None, replay)
+    return concluded(again, claim, single, confidence, root if target.reproducible else None, replay)
 
 
 def _extended(finding: Finding, earlier: Earlier) -> Finding:
@@ -226,13 +317,15 @@ def _night(
 ) -> Finding:  # fmt: skip
     """One night of the history that a ledger keeps of a claim and a version of the sampler."""
     parts = code_of(target.call, claim)
+    if target.observe:
+        parts["observe"] = target.observe
     key = Key(Path(file).name, claim.name or f"claim {parts['claim'][:12]}", target.name, _stated(claim), confidence)
     night = kept.begin(key, parts, seed, settings.samples)
     journal = NightJournal(kept.ledger, night)
     settings, root = replace(settings, alpha=night.alpha, night=night.night), night.root
     known, finding, void = root if target.reproducible else None, None, False
     try:
-        plan, said = as_told(make_plan(claim, seed=root, **inputs), target, root, where["timeout"])
+        plan, said = _as_observed(make_plan(claim, seed=root, **inputs), target, root, where["timeout"])
         with Engine(target, root=root, **where) as engine:
             progress(0)  # from here on the engine watches over what is called
             state = run(plan, settings, engine, journal, progress)
@@ -289,6 +382,61 @@ def _dependent(finding: Finding, shared: Batches, replay: str) -> Finding:
         detectable_epsilon=None, replay=replay, notes=(), path=None,
     )  # fmt: skip
     return replace(finding, also=(*also, fault)) if finding.finding == VIOLATION else replace(fault, also=(finding, *also))
+
+
+@one_thread()
+@stdout_aside()
+@named_arguments
+def audit_training(
+    train: Callable[..., Any] | str,
+    canaries: Any,
+    claim: Claim | inline.Noise | None = None,
+    *,
+    score: Callable[..., Any] | str | None = None,
+    data: Any = None,
+    instead: Any = None,
+    epsilon: Any = None,
+    delta: Any = 0,
+    sensitivity: Any = None,
+    runs: int = 1,
+    guesses: int | None = None,
+    confidence: float = OF_TRAINING,
+    seed: int | None = None,
+    timeout: float = 3600.0,
+    folder: Path | None = None,
+    progress: Callable[[int], object] = lambda done: None,
+) -> Finding:
+    """Train with canaries that coins put in or leave out, guess from the model how the coins fell, and bound epsilon from below.
+
+    One run is enough for a bound, with many canaries; the coins of several runs count together. Nothing is simulated: the bound and its
+    confidence are theorems about every mechanism (theory#guessed-coins).
+
+    train: callable(records, rng) -> model, or "module:name" of one; records are `data`, then the canaries whose coin fell heads: an
+    array where both are arrays, else a list. canaries: records that a model that is not private would give away; or a function that gives
+    them, or "module:name". score: callable(model, canaries) -> a number for each, the greater the surer that it was trained on; None
+    where train gives these numbers itself. data: records that are always trained on. instead: as many records as canaries, which take
+    their places where these are left out; then neighbours replace a record, else they add or remove one. claim, epsilon, delta,
+    sensitivity: what is claimed, as for audit, in nats. runs: how often is trained. guesses: how many coins are guessed in all, half of
+    them as heads; None tries several numbers, which share the risk. confidence: 1 - the probability of a false alarm, and that the bound
+    on epsilon fails. timeout: seconds that one run may take.
+    Raises AuditError where the audit cannot be set up, SamplerError where the training fails or a score is no number.
+    """
+    again = {
+        "canaries": canaries, "claim": claim, "score": score, "data": data, "instead": instead, "epsilon": epsilon, "delta": delta or None,
+        "sensitivity": sensitivity, "guesses": guesses, "confidence": confidence, "folder": folder,
+    }  # fmt: skip
+    replay = training_line(train, again)
+    if isinstance(claim, Declared | Mechanism):
+        claim, _, _ = _claimed(claim, epsilon, delta, sensitivity, None, None)
+    elif claim is None:
+        claim = _black_box(epsilon, delta, sensitivity)
+    elif epsilon is not None or delta or sensitivity is not None:
+        raise AuditError("audit_training: epsilon, delta, sensitivity: these come from the claim; remove these arguments.")
+    claimed, proved_delta = claimed_point(claim)
+    return audited_training(
+        callables(train, canaries, score, data, instead, folder), epsilon=claimed, delta=proved_delta, runs=runs, guesses=guesses,
+        confidence=confidence, seed=seed, timeout=timeout, replay=replay, name=claim.name, progress=progress,
+    )  # fmt: skip
 
 
 @one_thread()
@@ -383,13 +531,17 @@ def audit_spec(
     if spec.audit is None:
         raise AuditError(f"{spec.file}: no [audit] table. Add one that names the sampler.")
     table, folder = spec.audit, Path(spec.file).resolve().parent
+    asked = spec.claims if claims is None else claims
+    if "train" in table:
+        given = [(_trained(table, folder, spec.file, stated.claim, confidence, seed, timeout, progress), stated) for stated in asked]
+        return [replace(one, file=spec.file, name=stated.claim.name, expected=stated.expect) for one, stated in given]
     query = timed(_callable(table["query"], folder), table["query"], timeout) if "query" in table else None
     patterns = table.get("patterns")
     if isinstance(patterns, str) and patterns.startswith("strategy:"):
         patterns = load(patterns.removeprefix("strategy:"), folder)
     inputs: dict[str, Any] = {"pairs": table.get("pairs"), "patterns": patterns, "length": table.get("length")}
     findings: list[Finding] = []
-    for stated in spec.claims if claims is None else claims:
+    for stated in asked:
         labels: dict[str, Any] = {"file": spec.file, "name": stated.claim.name, "expected": stated.expect}
         again = command_line(spec.file, stated.claim.name, confidence, stop=stop, level=level)
         searching = {**inputs, "adjacency": stated.adjacency or None, "seed": seed or 0}
@@ -399,10 +551,27 @@ def audit_spec(
             table["sampler"], stated.claim, **inputs, replay=again, query=query, samples=samples, confidence=confidence, seed=seed,
             workers=workers, dask=dask, ship=ship, stop=stop, checkpoint=checkpoint, timeout=timeout, folder=folder, progress=progress,
             level=level, kept=kept_in(ledger, inherit), file=spec.file,
+            observe=table.get("observe", ""),
         )  # fmt: skip
         finding = _noted(finding, note)
         findings += [replace(one, **labels) for one in (finding, *finding.also)]
     return findings
+
+
+def _trained(
+    table: Mapping[str, Any], folder: Path, file: str, claim: Claim, confidence: float, seed: int | None, timeout: float,
+    progress: Callable[[int], object],
+) -> Finding:  # fmt: skip
+    """The audit of the training that an [audit] table names."""
+    train, canaries, score, data, instead = (table.get(key) for key in ("train", "canaries", "score", "data", "instead"))
+    training = callables(train, canaries, score, data, instead, folder)
+    epsilon, delta = claimed_point(claim)
+    sure = table.get("confidence", confidence)
+    line = command_line(file, claim.name, sure, stop=True)
+    return audited_training(
+        training, epsilon=epsilon, delta=delta, runs=table.get("runs", 1), guesses=table.get("guesses"), confidence=sure, seed=seed,
+        timeout=timeout, replay=lambda seed, runs: line(seed, runs).replace(f" --samples {runs}", ""), progress=progress,
+    )  # fmt: skip
 
 
 # -- claims and findings ---------------------------------------------------------------------------------------
@@ -453,7 +622,7 @@ def _key(claim: Claim, target: Target, plan: Plan, settings: Settings, root: int
     """What a checkpoint must be of to go on from it, whatever the number of samples."""
     pairs = [plain((pair.left, pair.right, pair.answers, pair.origin)) for pair in plan.pairs]
     settings = replace(settings, samples=0)
-    return repr((__version__, claim_hash(to_json(claim)), target.name, target.vectorised, pairs, settings, root))
+    return repr((__version__, claim_hash(to_json(claim)), target.name, target.vectorised, target.observe, pairs, settings, root))
 
 
 def _of_query(moved: QueryFinding, claim: Claim, confidence: float, seed: int, name: str, replay: Replay) -> Finding:

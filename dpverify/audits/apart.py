@@ -55,7 +55,7 @@ def audit_apart(spec: Spec, stated: Stated, progress: Callable[[int], object], s
 
 def _named(table: Mapping[str, Any]) -> str:
     """The code that an [audit] table names."""
-    names = [f"the {key} {table[key]}" for key in ("sampler", "query") if key in table]
+    names = [f"the {key} {table[key]}" for key in ("sampler", "query", "train", "score") if key in table]
     patterns = str(table.get("patterns", ""))
     names += [f"the strategy {patterns.removeprefix('strategy:')}"] if patterns.startswith("strategy:") else []
     return " and ".join(names)

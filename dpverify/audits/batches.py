@@ -71,7 +71,8 @@ class Batches:
         self.nearer += int((near < far).sum())
         self.further += int((near > far).sum())
         self.together += _off_together(ranks, size)
-        order = np.random.default_rng(0).permutation(2 * size)  # which two of many equal ones are looked at must not depend on the call
+        # which two of many equal ones are looked at must not depend on the call, and not be the same two places each time
+        order = np.random.default_rng(self.looked_at).permutation(2 * size)
         rows = np.unique(ranks.T[order], axis=0, return_inverse=True)[1].ravel() if len(ranks) else np.zeros(2 * size, np.int64)
         by_value = np.argsort(rows, kind="stable")
         starts = np.flatnonzero(np.diff(rows[by_value], prepend=-1))

@@ -8,6 +8,7 @@ from math import exp, log
 from typing import Final
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import betainc, betaincc, betainccinv, betaincinv, expit, logit, ndtri, ndtri_exp, xlog1py, xlogy
 
 from dpverify.audits.bets import Bets, Floats, Law, mixture
@@ -91,7 +92,7 @@ def epsilon_lower_bound(hits_p: int, n_p: int, hits_q: int, n_q: int, *, confide
         high = 1.0
         while surplus(high) > 0:
             high *= 2
-        epsilon = _root(surplus, 0.0, high)
+        epsilon = float(brentq(surplus, 0.0, high, xtol=NARROW)) if surplus(high) < 0 else high
         if _all_rejected(scores, grid, epsilon, need):
             return epsilon
     return 0.0
@@ -103,7 +104,7 @@ def epsilon_anytime(counts: Counts, *, confidence: float, delta: float = 0.0) ->
     For every epsilon a mixture of bets on the same events is fixed in advance, and the bound is below each epsilon that it does not
     refute: above the true epsilon, it would take that epsilon's own wealth to have reached 1 / (1 - confidence), which
     happens at any time with probability at most 1 - confidence. Stakes are the same shares of each atom's greatest loss at every epsilon;
-    so log factors fall with epsilon except in rounds with neither run in the event, where they rise by at most delta per unit of epsilon:
+    so each of a round's two log factors falls with epsilon, or rises by at most delta per unit of epsilon (theory#betting-on-pairs):
     wealth at epsilon answers for an interval below it, and intervals are joined from 0 upwards.
     Raises AuditError for a confidence or delta outside of its interval.
     """
@@ -121,7 +122,7 @@ def epsilon_so_far(tables: Sequence[Counts], *, risk: float, delta: float = 0.0,
     betting = cache(lambda epsilon: mixture(tables[0].shape[-1], [CurvePoint(epsilon, delta)]))
     need, low, epsilons = -log(risk), 0.0, []
     for counts in tables:
-        rise, step = delta * float(counts.sum()), 0.01
+        rise, step = 2 * delta * float(counts.sum()), 0.01
         while step >= resolution:
             if float(betting(low + step).log_wealth(counts)) >= need + rise * step:
                 low, step = low + step, 2 * step
@@ -146,16 +147,14 @@ def detectable_epsilon(bets: Bets, pairs: int, law: Law, log_threshold: float, p
     events = (mass > delta) & (mass < 1)
     inside, kept, mass = inside[events], kept[events], mass[events]
     swapped = np.flatnonzero(events) >= bets.size - 1
-    squares = bets.log_factors**2
 
     def refuted(epsilon: float) -> bool:
         left = (mass - delta) * exp(-epsilon)
         other = kept * np.where(inside, (left / mass)[:, None], ((1 - left) / (1 - mass))[:, None])
-        pair = np.where(swapped[:, None, None], other[:, :, None] * kept[:, None, :], kept[:, :, None] * other[:, None, :])
-        pair = pair[1 - left <= exp(epsilon) * (1 - mass) + delta]  # else the event's complement has a greater epsilon
-        cells = pair.reshape(-1, bets.size**2)
-        mean = cells @ bets.log_factors.T
-        spread = np.sqrt(pairs * (cells @ squares.T - mean**2).clip(0))
+        sides = np.where(swapped[:, None], other, kept), np.where(swapped[:, None], kept, other)
+        told = 1 - left <= exp(epsilon) * (1 - mass) + delta  # else the event's complement has a greater epsilon
+        mean, variance = bets.law_of_log(*(side[told] for side in sides))
+        spread = np.sqrt(pairs * variance)
         return bool((pairs * mean + bets.log_prior - float(ndtri(power)) * spread >= log_threshold).any())
 
     if not refuted(LARGE):
@@ -193,13 +192,10 @@ def detectable_at_delta(
     much they show too little of the family's first, whose epsilon is `base`, is added, as much as it may have grown, which for normal noise
     is by the square of `times`.
     """
-    squares = bets.log_factors**2
 
     def refuted(times: float) -> bool:
-        left, right = family(times)
-        cells = np.outer(left, right).ravel()
-        mean = bets.log_factors @ cells
-        spread = np.sqrt(pairs * (squares @ cells - mean**2).clip(0))
+        mean, variance = bets.law_of_log(*family(times))
+        spread = np.sqrt(pairs * variance)
         return bool((pairs * mean + bets.log_prior - float(ndtri(power)) * spread >= log_threshold).any())
 
     def shown(times: float) -> float:

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from dpverify.audits.bets import Bets
+from dpverify.audits.bets import Bets, Law
 from dpverify.audits.journal import packed, unpacked
 from dpverify.audits.partition import MAX_CELLS, Counts, Partition
 from dpverify.runtime.finding import FLOAT, MODEL
@@ -26,9 +26,9 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 LEVELS: Final = (MODEL, FLOAT)
 MOST: Final[Mapping[str, int]] = {MODEL: 4, FLOAT: 2}  # tests of a level that are carried on
 NOMINAL: Final = 2.0**-60  # of the capital, as which tests count that begin in a night with none of its own: alpha's rounding is more
-ROUNDING: Final = 2.0**-42  # of the greatest log wealth: what two sums of the same products can differ by
+ROUNDING: Final = 2.0**-42  # of all that is added up: what two sums of the same products can differ by
 BROKE: Final = -1e300  # the log of no money at all
-KINDS: Final = ("learn", "floats", "digits", "forms", "places", "tails")  # files whose partitions can be written down
+KINDS: Final = ("learn", "floats", "digits", "forms", "places", "tails", "rare", "bits", "derived")  # files of what can be written down
 DECLARED: Final = "declared"
 
 
@@ -40,8 +40,9 @@ class NotWritten(ValueError):
 class Carried:
     """A test that goes on. pair: its inputs, as text; partition: None for that of the declared loss on the pair.
 
-    owned: (B,) log of what each of its bets owns; share: of the capital that it began with, and that the risk of its bounds goes by;
-    counts: joint counts since it began; chosen: whether its event was the one that promised most.
+    owned: (B,) log of what each of its bets owns; log_capital: likewise, had its bets won nothing; share: of the risk of all
+    bounds; counts: joint counts since it began; law: of its cells, which its bets were made for; chosen: whether its event was the one that
+    promised most.
     """
 
     level: str
@@ -49,8 +50,10 @@ class Carried:
     partition: Partition | None
     size: int
     owned: Array
+    log_capital: float
     share: float
     counts: Counts
+    law: Law | None = None
     chosen: bool = False
 
     @property
@@ -60,7 +63,10 @@ class Carried:
 
     def anew(self, share: float) -> Carried:
         """The same test before it has seen anything, with so much of the capital."""
-        return replace(self, owned=np.array([np.log(share)]), share=share, counts=np.zeros_like(self.counts), chosen=False)
+        capital = float(np.log(share))
+        return replace(
+            self, owned=np.array([capital]), log_capital=capital, share=share, counts=np.zeros_like(self.counts), chosen=False
+        )  # fmt: skip
 
 
 class Capital(NamedTuple):
@@ -109,13 +115,13 @@ def share_of(number: int) -> float:
     return 1 / (number * (number + 1))
 
 
-def carried_on(bets: Bets, owned: Array, counts: Counts, share: float) -> Bets:
-    """Bets that own so much at these counts: a log wealth of theirs and the log of the share are what they own in all.
+def carried_on(bets: Bets, owned: Array, counts: Counts, log_capital: float) -> Bets:
+    """Bets that own so much at these counts: a log wealth of theirs and log_capital are what they own in all.
 
     Where the bets are other ones than those that won it, all that is owned is dealt out as they were at first.
     """
-    gains = bets.gains(counts)
-    return replace(bets, log_prior=dealt(owned, bets) - np.log(share) - gains - ROUNDING * np.abs(gains).max(initial=1.0))
+    prior = dealt(owned, bets) - log_capital - bets.gains(counts) - ROUNDING * (1 + bets.turnover(counts))
+    return replace(bets, log_prior=np.asarray(prior))
 
 
 def dealt(owned: Array, bets: Bets) -> Array:
@@ -123,11 +129,6 @@ def dealt(owned: Array, bets: Bets) -> Array:
     if owned.shape == bets.log_prior.shape:
         return owned
     return np.asarray(bets.log_prior - np.logaddexp.reduce(bets.log_prior) + np.logaddexp.reduce(owned))
-
-
-def funded(bets: Bets, log_funds: float) -> Bets:
-    """The same bets with so much more money each."""
-    return bets if log_funds == 0 else replace(bets, log_prior=bets.log_prior + log_funds)
 
 
 def gathered(
@@ -178,8 +179,8 @@ def read(data: Any) -> Capital:
 def _written_test(test: Carried) -> dict[str, Any]:
     return {
         "level": test.level, "pair": test.pair, "partition": DECLARED if test.partition is None else plainly(test.partition),
-        "size": test.size, "owned": packed(np.maximum(test.owned, BROKE)), "share": test.share, "counts": packed(test.counts),
-        "chosen": test.chosen,
+        "size": test.size, "owned": packed(np.maximum(test.owned, BROKE)), "log_capital": test.log_capital, "share": test.share,
+        "counts": packed(test.counts), "law": None if test.law is None else [packed(side) for side in test.law], "chosen": test.chosen,
     }  # fmt: skip
 
 
@@ -191,7 +192,15 @@ def _read_test(data: Mapping[str, Any]) -> Carried:
     partition = None if data["partition"] == DECLARED else rebuilt(data["partition"])
     if partition is not None and partition.size != size:
         raise NotWritten("another number of cells")
-    return Carried(str(data["level"]), str(data["pair"]), partition, size, owned, share, counts, data["chosen"] is True)
+    capital, law = _finite(data["log_capital"]), None if data["law"] is None else _law(data["law"], size)
+    return Carried(str(data["level"]), str(data["pair"]), partition, size, owned, capital, share, counts, law, data["chosen"] is True)
+
+
+def _law(data: Any, size: int) -> Law:
+    left, right = map(_row, data)
+    if any(side.shape != (size,) or not ((side >= 0) & (side <= 1)).all() for side in (left, right)):
+        raise ValueError("not the laws of the cells")
+    return left, right
 
 
 def _row(text: Any) -> Array:

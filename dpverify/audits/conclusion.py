@@ -14,6 +14,7 @@ from dpverify.audits.outputs import Outputs, concatenate, kinds
 from dpverify.audits.replay import Replay
 from dpverify.audits.run import Crossing, Run, Test, event_text
 from dpverify.audits.schedule import Decision, fewest
+from dpverify.audits.steps import telling
 from dpverify.audits.target import Target, show
 from dpverify.audits.trail import bounded_path, path
 from dpverify.runtime.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path, Sides
@@ -109,7 +110,7 @@ class _Conclusion:
     def _path(self, test: Test, cut: int, until: int, refuted: float = 0.0, crossing: Crossing | None = None) -> Path:
         settings = self.state.settings
         looks = [*test.trail, test.now, *([crossing.look] if crossing else [])]
-        threshold = -log(settings.sequential) - log(test.share)
+        threshold = -log(settings.sequential) - test.log_start
         risk, delta = settings.path * test.share, self.state.plan.delta
         return bounded_path(looks, threshold, until, cut=cut, risk=risk, delta=delta, refuted=refuted)
 
@@ -121,15 +122,24 @@ class _Conclusion:
         shown = None if pair is None else state.pair(pair)
         unrepeatable = "" if self.target.reproducible else "the sampler draws its own randomness: this run cannot be repeated"
         leak = _LEAK if level == FLOAT and what == VIOLATION else ""
+        tells = self._tells(pair) if level == MODEL and what != NONCONFORMING and pair is not None else ""
         samples = fewest(state.schedule, state.decisions if decisions is None else decisions)
         said: dict[str, Any] = {"samples": state.done, "seconds": time.perf_counter() - state.started, "detectable_epsilon": None, **rest}
         return Finding(
             finding=what, level=level, epsilon=plan.epsilon, delta=plan.delta, epsilon_lower=lower, confidence=self.confidence, event=event,
             pair="" if shown is None else f"{show(shown.left)} and {show(shown.right)}", seed=self.seed, sampler=self.target.name,
-            notes=tuple(note for note in (unrepeatable, state.said_of_the_grid, leak) if note),
+            notes=tuple(note for note in (unrepeatable, state.said_of_the_grid, leak, tells) if note),
             name=self.claim.name, replay="" if self.seed is None else self.replay(self.seed, samples),
             outputs_seen=outputs_seen(state, state.alive[0] if pair is None else pair), **said,
         )  # fmt: skip
+
+
+    def _tells(self, pair: int) -> str:
+        """Which number of the outputs tells most by itself, in words."""
+        if pair not in self.state.kept or not self.state.settings.independent:
+            return ""
+        left, right = (concatenate(side) for side in self.state.kept[pair])
+        return telling(left, right, self.state.plan.delta)
 
 
 def outputs_seen(state: Run, pair: int) -> Sides | None:

@@ -32,7 +32,7 @@ import numpy as np
 from dpverify.audits import intact
 from dpverify.audits.outputs import Outputs
 from dpverify.audits.partition import Counts, Partition, code_counts
-from dpverify.audits.target import TIMEOUT, Beat, Failing, Target, overdue, show
+from dpverify.audits.target import TIME, TIMEOUT, Beat, Failing, Target, overdue, show
 from dpverify.errors import AuditError, SamplerError
 from dpverify.runtime.cluster import Cluster, Dead, Unreachable
 from dpverify.runtime.outside import printable
@@ -137,11 +137,15 @@ def _counted(target: Target, job: Job, index: int, root: int, timeout: float, al
         seed = _seed(root, index, side)
         return target.draw(job.pair[side], size, np.random.default_rng(streams[side]), seed=seed, timeout=timeout, beat=beat)
 
+    timed: list[Outputs] = []
+    if target.observe == TIME:
+        three = np.random.SeedSequence(root, spawn_key=(index,)).spawn(3)
+        timed[:] = target.draw_timed(job.pair, size, three, seed=f"seed {root}, block {index}", timeout=timeout)
     for side in (0, 1):
         try:
-            outputs = drawn(side)
+            outputs = timed[side] if timed else drawn(side)
         except Failing as error:
-            raise SamplerError(f"{str(error).removesuffix('.')}. {_way_out(job, side, drawn)}") from error.__cause__
+            raise type(error)(f"{str(error).removesuffix('.')}. {_way_out(job, side, drawn)}") from error.__cause__
         codes.append([partition.codes(outputs) for partition in job.partitions])
         conformance = job.conformances[side]
         statistics.append(None if conformance is None else conformance.statistics(outputs))

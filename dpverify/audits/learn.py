@@ -18,9 +18,11 @@ from typing import Any, Final
 import numpy as np
 from scipy.special import betaincinv, expit, ndtri
 
+from dpverify.audits.bets import Law
+from dpverify.audits.derived import TakenApart, apart
 from dpverify.audits.logistic import fitted
 from dpverify.audits.outputs import Outputs, concatenate, kinds, size, words
-from dpverify.audits.partition import MAX_CELLS, Codes
+from dpverify.audits.partition import MAX_CELLS, Codes, Partition
 from dpverify.audits.places import Placed, places_of
 
 Array = np.ndarray[Any, Any]
@@ -32,6 +34,7 @@ CHUNK: Final = 131_072  # numbers scored at once: what the cache holds
 ATOMIC: Final = 0.99  # of all outputs: where so many repeat, counts say all
 WORK: Final = 10_000_000  # entries of the matrix that a regression is fitted on by one Newton step,
 WORK_STEEP: Final = 2_000_000  # and of the part of it where the loss is so steep that more steps are needed:
+ROWS_FOR_EACH: Final = 2000  # outputs for each weight of a regression, at most
 FAINT: Final = 0.5  # of the logits' spread; within it one step from nothing is all there is to gain
 ROWS_ATOMIC: Final = 50_000  # outputs for the regression where counts say all
 PRECISIONS: Final = (1.0, 10.0, 100.0, 1e3, 1e4)  # of the prior of one weight: a change of the loss over one ramp
@@ -159,12 +162,14 @@ class Scored:
     """The partition by cuts on a score: an output is in cell k if k of the ascending cuts are at most its score.
 
     expected: (2, K) what the score expects of the cells on x and on x', as so many imaginary counts as it can be trusted for.
+    steeper: by how much the logits should be multiplied, at least 1: a prior drew them to 0. Bets do so, choices of events do not.
     """
 
     score: Score
     cuts: Floats
     atomic: bool
     expected: Floats
+    steeper: float = 1.0
 
     @property
     def size(self) -> int:
@@ -196,7 +201,7 @@ class Intervals:
     """A partition of the real line: intervals, open on the left and closed on the right, and single values apart from them.
 
     edges: ascending; cells: the cell of each interval, len(edges) + 1; singles, single_cells: sorted values with a cell of their own.
-    other: the cell of an output that is not one number. expected: as of Scored.
+    other: the cell of an output that is not one number. expected, steeper: as of Scored.
     """
 
     size: int
@@ -206,6 +211,7 @@ class Intervals:
     single_cells: Codes
     other: int
     expected: Floats
+    steeper: float = 1.0
 
     def codes(self, outputs: Outputs) -> Codes:
         """The cell of each output."""
@@ -251,11 +257,14 @@ class Intervals:
         )
 
 
+Learned = Intervals | Scored | Placed | TakenApart
+
+
 @dataclass(frozen=True, slots=True)
 class Reordered:
     """A partition with its cells in another order. order: the old cells, in the new one."""
 
-    partition: Intervals | Scored | Placed
+    partition: Learned
     order: tuple[int, ...]
 
     @property
@@ -280,13 +289,65 @@ class Reordered:
         return " or ".join(self.partition.describe(start, stop) for start, stop in zip(starts, stops, strict=True))
 
 
-def reordered(partition: Intervals | Scored | Placed, left: Array, right: Array) -> Reordered:
+def reordered(partition: Learned, left: Array, right: Array) -> Reordered:
     """The cells in the order of their own past counts, (K,) on x and (K,) on x', instead of the order that was learned."""
     return Reordered(partition, tuple(np.argsort(np.log((left + 0.5) / (right + 0.5)), kind="stable").tolist()))
 
 
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A partition with cells put together. table: the new cell of each old one, which never falls."""
+
+    partition: Partition
+    table: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """The number of cells."""
+        return self.table[-1] + 1
+
+    def codes(self, outputs: Outputs) -> Codes:
+        """The cell of each output."""
+        return np.array(self.table, np.uint8)[self.partition.codes(outputs)]
+
+    def describe(self, low: int, high: int) -> str:
+        """The event {low <= cell < high}, as one of the old cells."""
+        inside = [cell for cell, new in enumerate(self.table) if low <= new < high]
+        return self.partition.describe(inside[0], inside[-1] + 1)
+
+
+def merged(partition: Partition, table: tuple[int, ...]) -> Partition:
+    """The partition with cells put together: by the fewest comparisons where it is one by intervals or by cuts on a score."""
+    if isinstance(partition, Reordered) and isinstance(partition.partition, Intervals):
+        places = np.argsort(partition.order)
+        return _of_intervals(partition.partition, np.array(table, np.uint8)[places], table[-1] + 1)
+    if isinstance(partition, Intervals):
+        return _of_intervals(partition, np.array(table, np.uint8), table[-1] + 1)
+    if isinstance(partition, Scored):
+        cuts = partition.cuts[np.diff(table) > 0]
+        expected = np.array([np.bincount(table, side, table[-1] + 1) for side in partition.expected])
+        return replace(partition, cuts=cuts, expected=expected)
+    return Merged(partition, table)
+
+
+def _of_intervals(partition: Intervals, table: Codes, size: int) -> Intervals:
+    """Intervals with a new cell for each old one, without the edges between equal cells."""
+    cells = table[partition.cells]
+    changes = np.flatnonzero(cells[1:] != cells[:-1])
+    edges, kept = partition.edges[changes], cells[np.append(changes, len(cells) - 1)]
+    single_cells = table[partition.single_cells]
+    apart = single_cells != kept[np.searchsorted(edges, partition.singles)] if len(partition.singles) else np.zeros(0, bool)
+    expected = np.array([np.bincount(table, side, size) for side in partition.expected])
+    other = int(table[partition.other])
+    return Intervals(size, edges, kept, partition.singles[apart], single_cells[apart], other, expected, partition.steeper)
+
+
 FEW: Final = 24  # edges that are faster to compare with one by one than to search
+FEW_ROWS: Final = 4000  # outputs, of which one ramp for each number may say more than many
 SHOWN: Final = 5
+STEEPEST: Final = 3.0  # multiple of a score's logits, which priors draw to 0
+PRIOR_SLOPE: Final = 20.0  # outputs
+SLOPED: Final = 4000  # outputs that the multiple is fitted on: beyond, it is next to 1
 TRUST: Final = 2.0  # imaginary counts of each past output: what a smooth score says is worth more than the counts it was learned from
 
 
@@ -296,18 +357,21 @@ def _interval(low: float, high: float) -> str:
     return f"output > {low:.10g}" if high == np.inf else f"{low:.10g} < output <= {high:.10g}"
 
 
-def learn(left: Outputs, right: Outputs, *, cells: int = MAX_CELLS, seed: int) -> Intervals | Scored | Placed | None:
+def learn(left: Outputs, right: Outputs, *, cells: int = MAX_CELLS, seed: int) -> Learned | None:
     """A partition into at most `cells` cells, ordered by the estimated log likelihood ratio of x to x'; None where all outputs look alike.
 
     left, right: past outputs on x and on x'. The seed decides which of them fit the score and which choose its cuts.
     Numbers that floats would not tell apart are known by their places among those that were seen.
     """
     past = concatenate([left, right])
+    how = apart(past)
+    if how is not None:
+        past = how.of(past)
     places = places_of(past)
-    if places is None:
-        return _learned(past, len(left), cells, seed)
-    learned = _learned(places.of(past), len(left), cells, seed)
-    return None if learned is None else Placed(learned, places, learned.expected)
+    learned: Learned | None = _learned(past if places is None else places.of(past), len(left), cells, seed)
+    if learned is not None and places is not None:
+        learned = Placed(learned, places, learned.expected)
+    return learned if learned is None or how is None else TakenApart(learned, how, learned.expected)
 
 
 def _learned(past: Outputs, count: int, cells: int, seed: int) -> Intervals | Scored | None:
@@ -323,17 +387,37 @@ def _learned(past: Outputs, count: int, cells: int, seed: int) -> Intervals | Sc
     if not len(cuts):
         return None
     atomic = _known(score, past[split:]) > ATOMIC
-    expected = _imagined(scores, cuts, split, label)
-    return _intervals(score, cuts, atomic, expected) if names == ("number",) else Scored(score, cuts, atomic, expected)
+    slope = _slope(scores[split:], label[split:])
+    expected = _imagined(min(slope, 1.0) * scores, _cells(scores, cuts), label, len(cuts) + 1)
+    found = _intervals(score, cuts, atomic, expected) if names == ("number",) else Scored(score, cuts, atomic, expected)
+    return replace(found, steeper=max(slope, 1.0))
 
 
-def _imagined(scores: Floats, cuts: Floats, split: int, label: Floats) -> Floats:
-    """The counts of cells that a score expects, times the slope that fits the outputs after `split` best: TRUST for each past output."""
-    held = scores[split:] - scores[split:].mean()
-    slope = float(held @ (label[split:] - label[split:].mean())) / max(float(held @ held) / 4, 1e-9)
-    chance, cell = expit(min(max(slope, 0.0), 1.0) * scores), _cells(scores, cuts)
-    law = np.array([np.bincount(cell, side, len(cuts) + 1) / side.sum() for side in (chance, 1 - chance)], np.float64)
-    return TRUST * len(scores) / 2 * law
+def _imagined(logits: Floats, cell: Codes, label: Floats, cells: int) -> Floats:
+    """The counts of cells that logits of x to x' expect of outputs in these cells: TRUST for each past output."""
+    chance = expit(logits)
+    law = np.array([np.bincount(cell, side, cells) / side.sum() for side in (chance, 1 - chance)], np.float64)
+    return TRUST * len(label) / 2 * law
+
+
+def law_to_bet_on(partition: Learned | Reordered) -> Law:
+    """The laws of the cells on x and on x' that a learned score expects, as steep as outputs that it was not fitted on say."""
+    inner: Any = partition
+    while isinstance(inner, Placed | Reordered | TakenApart):
+        inner = inner.partition
+    left, right = ((side + 0.5) / (side.sum() + 0.5 * partition.size) for side in partition.expected)
+    steep, middle = inner.steeper * np.log(left / right), (left + right) / 2
+    laws = middle * expit(steep), middle * expit(-steep)
+    return laws[0] / laws[0].sum(), laws[1] / laws[1].sum()
+
+
+def _slope(scores: Floats, label: Floats) -> float:
+    """By how much logits are to be multiplied to tell outputs that they were not fitted on best, drawn to 1 as by PRIOR_SLOPE outputs."""
+    scores, label = scores[:SLOPED], label[:SLOPED]  # they are in no order
+    slopes = np.linspace(0.0, STEEPEST, 31)
+    losses = [float(_losses(slope * scores, label).sum()) for slope in slopes.tolist()]
+    bend = PRIOR_SLOPE / 8 * float(np.mean(scores**2))
+    return float(slopes[np.argmin(losses + bend * (slopes - 1) ** 2)])
 
 
 def _expected(hits: Any, n: Any, misses: Any, m: Any, planned: float, confidence: float, past: float) -> Floats:
@@ -401,8 +485,8 @@ def _cells(scores: Floats, cuts: Floats) -> Codes:
 
 
 def _numeric(name: str) -> list[int]:
-    """Which numbers of a shape have an order: hashes of texts have none."""
-    return [index for index, kind in enumerate(kinds(name)) if kind not in ("str", "bytes")]
+    """Which numbers of a shape have an order and are alike: hashes of texts have none, and lengths of texts are of another kind."""
+    return [index for index, kind in enumerate(kinds(name)) if kind not in ("str", "bytes", "length")]
 
 
 def _by_shape(outputs: Outputs, names: Sequence[str]) -> Iterator[tuple[int, Array, Floats]]:
@@ -444,13 +528,20 @@ def _fit(past: Outputs, label: Floats, names: tuple[str, ...], split: int) -> Sc
     atomic = _repeated(fitted, held, names) > ATOMIC  # then the regression is only there to draw rare values to
     wider = max(len(kinds(name)) for name in names) > 1
     most = ROWS_ATOMIC if atomic else len(past)
-    candidates = [_terms(fitted, names, by) for by in (("all", "each", "both") if wider else ("all",))]
+    candidates = [_terms(fitted, names, by) for by in _manners(len(fitted), wider=wider)]
     plain = [_regression(past, label, names, split, odds, terms, most) for terms in candidates]
-    score = _simplest(plain, held, label[split:], odds)
+    score = _simplest(plain, held, label[split:], odds, errors=0.0)
     if atomic:
         return _simplest(_with_atoms(score, fitted, label[:split]), held, label[split:], odds, errors=0.0)
     score = _simpler(score, held, label[split:], odds)
     return _simplest([score, *_with_atoms(score, fitted, label[:split])], held, label[split:], odds)
+
+
+def _manners(rows: int, *, wider: bool) -> tuple[str, ...]:
+    """Which terms a regression on so many outputs is tried with."""
+    if not wider:
+        return ("all",)
+    return ("all", "each", "both", "line") if rows <= FEW_ROWS else ("all", "each", "both")
 
 
 def _repeated(fitted: Outputs, held: Outputs, names: tuple[str, ...]) -> float:
@@ -518,7 +609,7 @@ def _losses(logits: Floats, label: Floats) -> Floats:
 
 
 def _terms(past: Outputs, names: tuple[str, ...], by: str) -> list[Term]:
-    """What the regression may use: sums over "all" numbers, or "each" number by itself, or "both" and every step besides."""
+    """What the regression may use: sums over "all" numbers, "each" number by itself, or by one ramp ("line"), or "both" and steps."""
     shaped = [(shape, columns) for shape, _, columns in _by_shape(past[:50_000], names)]
     if not shaped:
         return []
@@ -528,7 +619,7 @@ def _terms(past: Outputs, names: tuple[str, ...], by: str) -> list[Term]:
         blank = Term(series, shape, index, none, none, none, none)
         parts = [blank.pick(columns, names[s]).ravel() for s, columns in shaped if blank.covers(s, names[s])]
         values = np.concatenate(parts) if parts else none
-        text = series == "at" and index not in _numeric(names[shape or 0])
+        text = series == "at" and kinds(names[shape or 0])[index] in ("str", "bytes")
         knots = none if text else _knots(values, count)
         singles = _singles(values) if many and series in ("all", "at") else none
         if len(singles):
@@ -537,17 +628,17 @@ def _terms(past: Outputs, names: tuple[str, ...], by: str) -> list[Term]:
 
     longest = max(len(kinds(name)) for name in names)
     many = longest > 1
-    terms = [term("all", None, 0, 17 if many else 25)] if by != "each" else []
+    terms = [term("all", None, 0, 17 if many else 25)] if by in ("all", "both") else []
     if len(names) > 1:
         terms += [term("size", None, 0, 9), *(replace(pooled, graded=True) for pooled in terms)]
-    if many and by != "each":
+    if many and by in ("all", "both"):
         terms += [term(series, None, 0, 7) for series in ("least", "most")]
         terms += [term("steps", None, 0, 7)] if longest <= 64 else []
     if len(names) > 1 or by != "all":
         for shape, columns in shaped:
             own = len(columns)
             if own <= 256 and columns.shape[1] >= 30:
-                count = 9 if own < 5 else 5 if own <= 20 else 2
+                count = 2 if by == "line" else 9 if own < 5 else 5 if own <= 20 else 2
                 terms += [term("at", shape, index, count) for index in range(own)]
                 if by == "both" and 2 <= own <= 20 and len(_numeric(names[shape])) == own:
                     terms += [term("step", shape, index, count) for index in range(1, own)]
@@ -578,7 +669,7 @@ def _regression(past: Outputs, label: Floats, names: tuple[str, ...], split: int
     """
     sizes = [len(term.rises) + len(term.bonuses) for term in terms]
     width = 1 + len(names) + sum(sizes)
-    rows = min(WORK // width, most)
+    rows = min(WORK // width, most, ROWS_FOR_EACH * width)
     train, test = min(split, rows), min(len(past) - split, rows)
     data = _matrix(past[:train], names, terms, width)
     held = _matrix(past[split : split + test], names, terms, width)

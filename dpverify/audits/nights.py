@@ -61,11 +61,12 @@ class NightJournal(Journal):
 
 def evidence(state: Run) -> tuple[float, float]:
     """The log10 of the greatest evidence against the claim, as a part of the whole capital, and what it takes to say so."""
-    own = [test.log_wealth + log(test.share) for test in state.tests if test.level == MODEL]
+    model = [test.log_capital + test.log_wealth for test in state.tests if test.level == MODEL]
+    reached = float(np.logaddexp.reduce(model)) if model else 0.0
     if MODEL in state.crossings:  # within a block, at whose end it may be less again
         crossing = state.crossings[MODEL]
-        own.append(crossing.look.log_wealth + log(crossing.test.share))
-    return max(own, default=0.0) / log(10), -log10(state.settings.sequential)
+        reached = max(reached, crossing.look.log_wealth + crossing.test.log_start)
+    return reached / log(10), -log10(state.settings.sequential)
 
 
 @dataclass(frozen=True, slots=True)

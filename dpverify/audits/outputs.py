@@ -34,6 +34,8 @@ Exact = int | Fraction | float
 """A real number as it is: a float only where it is infinite, or nan."""
 
 EXACT_IN_FLOATS: Final = 2**53  # integers up to here are floats
+MOST_TEXTS: Final = 1 << 22  # of a batch are kept as they are
+SHORT: Final = 6  # bytes of a text that its number holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class Outputs:
     exact: (n, width), the numbers as they are (int, Fraction), where `numbers` has only the floats nearest to them; None where it has all.
     forms: (n,) index into `written`; None where all have one form.
     written: what numbers and shapes do not say of an output: of which types its numbers are, and its keys in their order.
+    texts: (n, width), the texts (str or bytes) that numbers stand for, and "" elsewhere; None where numbers say all.
     """
 
     numbers: Array
@@ -54,6 +57,7 @@ class Outputs:
     exact: Array | None = None
     forms: np.ndarray[Any, np.dtype[np.int64]] | None = None
     written: tuple[str, ...] = ("",)
+    texts: Array | None = None
 
     def __len__(self) -> int:
         """How many outputs there are."""
@@ -61,8 +65,9 @@ class Outputs:
 
     def __getitem__(self, part: slice | np.ndarray[Any, Any]) -> Outputs:
         """Some of the outputs."""
-        shapes, exact, forms = (None if each is None else each[part] for each in (self.shapes, self.exact, self.forms))
-        return Outputs(self.numbers[part], shapes, self.names, exact, forms, self.written)
+        given = (self.shapes, self.exact, self.forms, self.texts)
+        shapes, exact, forms, texts = (None if each is None else each[part] for each in given)
+        return Outputs(self.numbers[part], shapes, self.names, exact, forms, self.written, texts)
 
     def column(self, index: int) -> Array:
         """The numbers of one column as they are: int64, floats, or int and Fraction."""
@@ -91,13 +96,23 @@ class Outputs:
         return Outputs(self.numbers[:, keep], self.shapes, (name,), None if self.exact is None else self.exact[:, keep])
 
 
-def encode(raw: object, n: int) -> Outputs:
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """In place of an output, the exception that a call raised."""
+
+    kind: str
+    message: str
+
+
+def encode(raw: object, n: int, *, failures: bool = False) -> Outputs:
     """What a sampler returned for n outputs: an array with n rows, or a sequence of n outputs of any kind.
 
     Integers, floats, fractions and numpy numbers are "number"; bool, str, bytes, complex (two numbers) and None are themselves.
     Numbers keep their exact value, of any size. A decimal, and a text that is a number ("numeral"), are the text and the number;
     lists, tuples, arrays, series, mappings, sets and dataclasses are structure. A nan, a masked value, a generator, a coroutine,
-    another length than n, or an object that equals nothing but itself raises NotAnOutput. Infinite numbers are outputs.
+    another length than n, or an object that equals nothing but itself raises NotAnOutput. Infinite numbers are outputs. Data frames and
+    series of pandas and polars are their columns by name, and their index; what is missing in one is None.
+    failures: nan is an output too, as a number that says nothing but that it is none.
     """
     rows = _sequence(raw)
     if len(rows) != n:
@@ -107,11 +122,15 @@ def encode(raw: object, n: int) -> Outputs:
     if isinstance(rows, np.ndarray) and rows.dtype.kind in _DTYPES and not _needs_care(rows):
         kind, inner = _DTYPES[rows.dtype.kind], rows.shape[1:]
         written = _form([_type_name(rows.dtype.type)] * math.prod(inner) if kind == "number" else [])
-        outputs = Outputs(_numbers(kind, rows.reshape(n, math.prod(inner))), None, (_array_name(kind, inner),), written=(written,))
+        flat = rows.reshape(n, math.prod(inner))
+        texts = flat if kind in ("str", "bytes") and flat.size <= MOST_TEXTS and rows.dtype.itemsize > SHORT else None
+        outputs = Outputs(_numbers(kind, flat), None, (_array_name(kind, inner),), written=(written,), texts=texts)
     else:
         outputs = _collect(list(rows))
     numbers = outputs.numbers
     if numbers.size and np.isnan(numbers.min()):  # min hands a nan on, and takes no memory
+        if failures:
+            return _without_nan(outputs)
         raise NotANumber(f"nan in output {int(np.isnan(numbers).any(axis=1).argmax())} of {n}")
     return outputs
 
@@ -143,16 +162,19 @@ def words(name: str, numbers: Iterable[float]) -> str:
 
 
 _WRITTEN: Final = {"numeral": ("str", "number"), "decimal": ("str", "number")}
-_WIDTHS: Final[Mapping[str, int]] = {"number": 1, "bool": 1, "str": 1, "bytes": 1, "complex": 2, "None": 0, "numeral": 2, "decimal": 2}
+_WIDTHS: Final[Mapping[str, int]] = {
+    "number": 1, "bool": 1, "str": 1, "bytes": 1, "complex": 2, "None": 0, "nan": 0, "length": 1, "numeral": 2, "decimal": 2,
+}  # fmt: skip
 _DTYPES: Final[Mapping[str, str]] = {
     "f": "number", "i": "number", "u": "number", "b": "bool", "U": "str", "S": "bytes", "c": "complex",
 }  # fmt: skip
 # Names of classes and keys stand in quotes, so that none of them is taken for a kind.
 _TOKEN: Final = re.compile(
-    r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|(?P<kind>number|bool|str|bytes|complex|None|numeral|decimal)"
+    r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|(?P<kind>number|bool|str|bytes|complex|None|nan|length|numeral|decimal)"
     r"(?: x (?P<count>\d+))?"
 )
 _NUMERAL: Final = re.compile(r"\s*[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?|\d+/0*[1-9]\d*)\s*", re.ASCII)
+_DIGITS: Final = re.compile(r"\d+", re.ASCII)
 _LONGEST_NUMERAL: Final = 1000  # characters: beyond, and past the exponent below, a text is a text, a decimal infinite or 0
 _LARGEST_EXPONENT: Final = 5000
 _LONGEST_FORM: Final = 120  # characters
@@ -211,7 +233,7 @@ def _numbers(kind: str, values: Array) -> Array:
 def _text(value: str | bytes) -> float:
     """Equal texts, equal numbers, in every process: texts up to 6 bytes can be read back, longer ones are hashes of 52 bits."""
     data = value.encode(errors="surrogatepass") if isinstance(value, str) else value
-    if len(data) <= 6:
+    if len(data) <= SHORT:
         return float(int.from_bytes(b"\x01" + data, "big"))
     return float(2**52 + (int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big") >> 12))
 
@@ -228,8 +250,10 @@ def _word(kind: str, values: Sequence[float]) -> str:
         return repr(complex(*map(float, values)))
     if kind == "bool":
         return str(bool(values[0]))
-    if kind == "None":
-        return "None"
+    if kind in ("None", "nan"):
+        return kind
+    if kind == "length":
+        return f"of length {int(values[0])}"
     if kind in _WRITTEN:
         return _word("str" if values[0] < 2**52 else "number", values if values[0] < 2**52 else values[1:])
     return str(int(values[0])) if float(values[0]).is_integer() else repr(float(values[0]))
@@ -277,13 +301,19 @@ def _collect(rows: list[Any]) -> Outputs:
 
     names: dict[str, int] = {}
     parts: list[tuple[list[int], int, list[tuple[Array, Array | None]]]] = []
+    long: list[tuple[list[int], int, Sequence[Any]]] = []
     written: dict[str, int] = {}
     forms = np.zeros(len(rows), np.int64)
     for key, places in groups.items():
         chosen = rows if len(groups) == 1 else [rows[place] for place in places]
         forms[places] = [written.setdefault(form, len(written)) for form in _forms(key, chosen)]
         for name, inside, leaves in _read(key, places, chosen):
-            columns = [_column(kind, values) for kind, values in leaves if kind != "None"]
+            columns: list[tuple[Array, Array | None]] = []
+            for kind, values in leaves:
+                if _WIDTHS[kind]:
+                    if kind in ("str", "bytes") and any(len(value) > SHORT for value in values):
+                        long.append((inside, sum(column.shape[1] for column, _ in columns), values))
+                    columns.append(_column(kind, values))
             parts.append((inside, names.setdefault(name, len(names)), columns))
 
     size = max((sum(column.shape[1] for column, _ in columns) for _, _, columns in parts), default=0)
@@ -302,13 +332,16 @@ def _collect(rows: list[Any]) -> Outputs:
                 exact[where, start : start + column.shape[1]] = _exactly(column) if true is None else true
             start += column.shape[1]
     told = forms if len(written) > 1 else None
-    return Outputs(numbers, shapes if len(names) > 1 else None, tuple(names) or ("number",), exact, told, tuple(written) or ("",))
+    texts = np.full((len(rows), size), "", object) if long and numbers.size <= MOST_TEXTS else None
+    for places, start, values in long if texts is not None else ():
+        texts[places, start] = values  # type: ignore[index]
+    return Outputs(numbers, shapes if len(names) > 1 else None, tuple(names) or ("number",), exact, told, tuple(written) or ("",), texts)
 
 
 def _forms(key: Any, rows: Sequence[Any]) -> Iterable[str]:
     """The form of each of some outputs that have one type, or are lists of leaves of the same types."""
     types = key if isinstance(key, tuple) else (key,)
-    if all(_kind(type_) is not None for type_ in types):
+    if all(_kind(type_) is not None for type_ in types) and not any(_kind(type_) in ("str", "decimal") for type_ in types):
         return [_form([_type_name(type_) for type_ in types if _kind(type_) == "number"])] * len(rows)
     return (_form(_written(row)) for row in rows)
 
@@ -325,8 +358,13 @@ def _written(value: Any) -> list[str]:
     """The types of the numbers of an output, and its keys, in their order."""
     type_: Any = type(value)
     kind = _kind(type_)
+    if kind in ("str", "decimal") and (kind == "decimal" or _is_numeral(value)):
+        return [f"{_DIGITS.sub('9', str(value))!r}"]
     if kind is not None:
         return [_type_name(type_)] if kind == "number" else []
+    table = _table(value)
+    if table is not None:
+        return [f"{value.dtypes.to_dict()}" if hasattr(getattr(value, "dtypes", None), "to_dict") else "", *_written(table)]
     if isinstance(value, Mapping):
         return [part for key, inner in value.items() for part in (f"key {str(key)!r}", *_written(inner))]
     if is_dataclass(value) and not isinstance(value, type):
@@ -527,6 +565,11 @@ def _walk(value: Any, leaves: list[tuple[str, Any]]) -> str:
         return kind
     if isinstance(value, enum.Enum):
         return repr(f"{type(value).__name__}.{value.name}")
+    if isinstance(value, Raised):
+        return f"{f'raises {value.kind}'!r}[{_walk(value.message, leaves)}]"
+    table = _table(value)
+    if table is not None:
+        return f"{type(value).__name__!r}{_walk(table, leaves)}"
     if is_dataclass(value) and not isinstance(value, type):
         inside = ", ".join(f"{field.name!r}: {_walk(getattr(value, field.name), leaves)}" for field in fields(value))
         return f"{type(value).__name__!r}{{{inside}}}"
@@ -547,9 +590,77 @@ def _walk(value: Any, leaves: list[tuple[str, Any]]) -> str:
     return f"{type(value).__name__!r}(str)"
 
 
+def _table(value: Any) -> dict[str, Any] | None:
+    """A data frame or series of pandas or polars as columns by name, and its index where that is not 0, 1, ...; None for all else."""
+    module = type(value).__module__.partition(".")[0]
+    if module == "pandas" and hasattr(value, "index") and hasattr(value, "to_numpy"):
+        columns = {str(name): value.iloc[:, place] for place, name in enumerate(value.columns)} if value.ndim == 2 else {"": value}
+        table = {f"column {name}": [None if absent else each for each, absent in zip(column.tolist(), column.isna().tolist(), strict=True)]
+                 for name, column in columns.items()}  # fmt: skip
+        index = value.index.tolist()
+        return table if index == list(range(len(index))) else {**table, "index": index}
+    if module == "polars" and hasattr(value, "to_dict"):
+        return {f"column {name}": column.to_list() for name, column in value.to_dict().items()}
+    return None
+
+
+def _without_nan(outputs: Outputs) -> Outputs:
+    """The outputs with each nan as a part of the shape: "[number, nan]"."""
+    hit = np.isnan(outputs.numbers)
+    old = np.zeros(len(outputs), np.int64) if outputs.shapes is None else outputs.shapes
+    rows = np.flatnonzero(hit.any(axis=1))
+    names: dict[str, int] = {name: index for index, name in enumerate(outputs.names)}
+    numbers, shapes = outputs.numbers.copy(), old.copy()
+    exact, texts = (None if each is None else each.copy() for each in (outputs.exact, outputs.texts))
+    keys, inverse = np.unique(np.column_stack([old[rows], hit[rows]]), axis=0, return_inverse=True)
+    for number, key in enumerate(keys):
+        chosen = rows[inverse.ravel() == number]
+        name, kept = _of_nan(outputs.names[key[0]], key[1:].astype(bool).tolist())
+        shapes[chosen] = names.setdefault(name, len(names))
+        for array in (numbers, exact, texts):
+            if array is not None:
+                moved = array[chosen][:, kept]
+                array[chosen] = "" if array is texts else 0
+                array[np.ix_(chosen, np.arange(len(kept)))] = moved
+    used, shapes = np.unique(shapes, return_inverse=True)
+    every = tuple(names)
+    return Outputs(numbers, shapes, tuple(every[index] for index in used.tolist()), exact, outputs.forms, outputs.written, texts)
+
+
+def _of_nan(name: str, hit: Sequence[bool]) -> tuple[str, list[int]]:
+    """A shape with "nan" for the leaves whose numbers are hit, and which numbers are left."""
+    kept: list[int] = []
+    at = 0
+
+    def spelled(match: re.Match[str]) -> str:
+        nonlocal at
+        kind = match["kind"]
+        if kind is None:
+            return match[0]
+        leaves = []
+        for _ in range(int(match["count"] or 1)):
+            width = _WIDTHS[kind]
+            absent = any(hit[at : at + width])
+            leaves.append("nan" if absent else kind)
+            kept.extend([] if absent else range(at, at + width))
+            at += width
+        return _bracket(leaves)[1:-1]
+
+    return _TOKEN.sub(spelled, name), kept
+
+
 def _set_order(item: Any) -> tuple[str, Any]:
     """Numbers in their order, all else by its words: a set has no order of its own."""
     return ("", item) if isinstance(item, Real) else (type(item).__name__, repr(item))
+
+
+def of_leaves(name: str, leaves: Sequence[tuple[str, Sequence[Any]]], count: int) -> Outputs:
+    """`count` outputs of one shape, from the kind and the values of each leaf. "length" is a number that is pooled with no other."""
+    columns = [_column("number" if kind == "length" else kind, values) for kind, values in leaves if kind not in _WRITTEN]
+    rough = any(true is not None or _past_floats(column) for column, true in columns)
+    numbers = np.hstack([np.zeros((count, 0)), *(column for column, _ in columns)])
+    exact = np.hstack([_exactly(column) if true is None else true for column, true in columns]) if rough else None
+    return Outputs(numbers, None, (f"{name}{_bracket(kind for kind, _ in leaves)}",), exact)
 
 
 def concatenate(parts: Sequence[Outputs]) -> Outputs:
@@ -560,6 +671,7 @@ def concatenate(parts: Sequence[Outputs]) -> Outputs:
     )
     rough = any(part.exact is not None or (numbers.dtype.kind == "f" and _past_floats(part.numbers)) for part in parts)
     exact = np.zeros(numbers.shape, object) if rough else None
+    texts = np.full(numbers.shape, "", object) if any(part.texts is not None for part in parts) else None
     shapes, forms = np.empty((2, len(numbers)), np.int64)
     written = {form: index for index, form in enumerate(dict.fromkeys(form for part in parts for form in part.written))}
     start = 0
@@ -568,8 +680,10 @@ def concatenate(parts: Sequence[Outputs]) -> Outputs:
         numbers[rows, : part.numbers.shape[1]] = part.numbers
         if exact is not None:
             exact[rows, : part.numbers.shape[1]] = _exactly(part.numbers) if part.exact is None else part.exact
+        if texts is not None and part.texts is not None:
+            texts[rows, : part.texts.shape[1]] = part.texts
         shapes[rows] = np.array([names[name] for name in part.names])[0 if part.shapes is None else part.shapes]
         forms[rows] = np.array([written[form] for form in part.written])[0 if part.forms is None else part.forms]
         start += len(part)
     told = forms if len(written) > 1 else None
-    return Outputs(numbers, shapes if len(names) > 1 else None, tuple(names), exact, told, tuple(written))
+    return Outputs(numbers, shapes if len(names) > 1 else None, tuple(names), exact, told, tuple(written), texts)

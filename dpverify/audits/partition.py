@@ -10,6 +10,7 @@ import numpy as np
 from dpverify.audits.outputs import Outputs
 
 MAX_CELLS: Final = 16
+FEW: Final = 3  # cells
 Codes = np.ndarray[Any, np.dtype[np.uint8]]
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -50,4 +51,7 @@ def joint_counts(partition: Partition, left: Outputs, right: Outputs, segments: 
 def code_counts(size: int, left: Codes, right: Codes, segments: int = 1) -> Counts:
     """How often codes (i, j), each below `size`, met in each of `segments` equal runs: shape (segments, size, size)."""
     joint = left * np.uint8(size) + right  # at most 16 * 16 - 1
+    if size <= FEW and segments == 1:  # comparisons of bytes are much faster than counting all at once
+        counts = [int(np.count_nonzero(joint == cell)) for cell in range(size * size - 1)]
+        return np.array([*counts, len(joint) - sum(counts)]).reshape(1, size, size)
     return np.stack([np.bincount(part, minlength=size * size).reshape(size, size) for part in joint.reshape(segments, -1)])

@@ -129,6 +129,25 @@ def _of_counts(pair: Sequence[Any]) -> bool:
     return bool(left.shape == right.shape)
 
 
+def claimed_point(claim: Claim) -> tuple[float, float]:
+    """The epsilon (nats) and the delta of a claim, a "tight" one as it is proved.
+
+    Raises AuditError where the claim is no such point, or no number is known for it.
+    """
+    if claim.domains or claim.measure is not None or claim.order:
+        raise AuditError(f"{_named(claim)}: a training is audited against one epsilon and one delta, in both orders. Claim these.")
+    require_both_orders(claim)
+    known = [None if each is None else number_up(each) for each in (claim.epsilon, claim.delta)]
+    if None in known:
+        upper = verify(claim).judgement.upper
+        if known == [None, None] or upper is None or isinstance(upper, Infinite) or symbols(upper):
+            raise AuditError(f"{_named(claim)}: a training is audited against one epsilon and one delta. Claim numbers.")
+        known = [number_up(upper) if each is None else each for each in known]
+    epsilon, delta = known
+    assert epsilon is not None and delta is not None
+    return epsilon, delta
+
+
 def number_up(expr: Expr) -> float:
     """A constant as a float that is not below it."""
     return float_up(decimal_bounds(expr, 17)[1])

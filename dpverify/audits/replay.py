@@ -43,6 +43,17 @@ def python_line(sampler: Callable[..., Any] | str, arguments: Mapping[str, Any])
     return line
 
 
+def training_line(train: Callable[..., Any] | str, arguments: Mapping[str, Any]) -> Replay:
+    """The call of dpverify.audit_training with these arguments, likewise."""
+    line = python_line(train, arguments)
+
+    def trained(seed: int, runs: int) -> str:
+        said = line(seed, runs).removeprefix("dpverify.audit(").removesuffix(f"samples={runs})")
+        return f"dpverify.audit_training({said}runs={runs})"
+
+    return trained
+
+
 def _named(sampler: Callable[..., Any] | str) -> str:
     if isinstance(sampler, str):
         return repr(sampler)

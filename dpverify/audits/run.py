@@ -15,15 +15,16 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from hashlib import sha256
 from itertools import accumulate
-from math import isclose, log, sqrt
+from math import inf, isclose, log, log1p, sqrt
 from typing import Any, Final
 
 import numpy as np
 from scipy.special import ndtri
 
 from dpverify.audits import bounds
-from dpverify.audits.bets import Bets, mixture
-from dpverify.audits.capital import BROKE, LEVELS, Capital, Carried, Night, carried_on, dealt, funded, gathered, is_written
+from dpverify.audits.bets import Bets, Law, mixture
+from dpverify.audits.bits import learn_bits, learn_places
+from dpverify.audits.capital import BROKE, LEVELS, Capital, Carried, Night, carried_on, dealt, gathered, is_written
 from dpverify.audits.conformance import (
     COARSEST,
     FINEST,
@@ -43,56 +44,69 @@ from dpverify.audits.engine import MAX_BLOCK, SEGMENTS, BlockResult, Engine, Job
 from dpverify.audits.floats import Reach, float_partitions, learn_float, log_evidence
 from dpverify.audits.forms import learn_forms, learn_zeros
 from dpverify.audits.journal import Journal
-from dpverify.audits.learn import Intervals, Scored, learn, reordered
+from dpverify.audits.learn import Learned, Reordered, law_to_bet_on, learn, merged, reordered
 from dpverify.audits.neighbours import plain
 from dpverify.audits.outputs import Outputs, concatenate
 from dpverify.audits.partition import Counts, Partition
-from dpverify.audits.places import Moved, Placed
+from dpverify.audits.places import Moved
 from dpverify.audits.plan import CONTINUOUS, Pair, Plan
+from dpverify.audits.rare import Rare, learn_rare
 from dpverify.audits.schedule import Decision, Schedule
 from dpverify.audits.trail import Look, marks
 from dpverify.runtime.finding import FLOAT, MODEL
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+Scoring = Learned | Reordered
 
 FIRST: Final = 256  # pairs of runs of each pair of inputs in the first round, and without a declaration,
 FIRST_ALONE: Final = 48  # where the first round is only there to learn from
-LEARNING_ROUNDS: Final = (1, 3, 5, 7)  # learned partitions begin here, and twice more when the pair is fixed
+LEARNING_ROUNDS: Final = (1, 2, 3, 4, 6, 8)  # learned partitions begin here, and twice more when the pair is fixed
 KEPT: Final = 20_000  # outputs a side that are remembered for learning; without a declaration to lean on, more:
 KEPT_ALONE: Final = 200_000  # as far as the
+KEPT_ALONE_ONE: Final = 100_000  # (of outputs that are one number: these)
 KEPT_NUMBERS: Final = 1 << 22  # numbers allow that the pairs which are left share
 FULL: Final = 1 << 17  # past so many pairs only the promising tests go on
 FLOAT_ROUND: Final = 3  # the pairs that only floating-point testers ask for are run once, in this round
 DOUBT: Final = 1.5  # standard errors that are taken off what an event has shown, for the best of many is partly the luckiest
 DOUBT_OF_PAIRS: Final = 1.0  # likewise where pairs are compared: what is dropped too early is lost, what is kept can still disappoint
+SLOW: Final = 0.99  # what an event of many intervals counts for in a long stretch
+TRUSTED: Final = 0.9  # of what the luckiest of learned events promises, that the declared loss must
+LEADS: Final = 1.0  # nats that a pair must have won before it is run more often than others
 EVIDENCE: Final = 3.0  # nats, about 20 to 1, that say of which level a violation is
 POWER: Final = 0.99  # asked of "nine times in ten": another run learns other cells, and log wealth is not quite normal
 SCALES: Final = (0.9, 0.8, 0.5)  # the declared noise made smaller by so much is what the bets are designed for
 
+LONG: Final = 3_000_000  # pairs of runs on the event that is fixed: of so many, counting is what takes time
+
 # Shares of the capital. A generation of learned partitions has a quarter of its kind's, kept aside until it begins.
-DECLARED, LEARNED, FLOATING, CONFORMING = 0.55, 0.15, 0.1, 0.2
-LEARNED_ALONE, FLOATING_ALONE = 0.85, 0.15
+DECLARED, LEARNED, RARE, FLOATING, CONFORMING = 0.55, 0.1, 0.05, 0.1, 0.2
+LEARNED_ALONE, RARE_ALONE, FLOATING_ALONE = 0.8, 0.1, 0.1
 TIES: Final = 0.2  # of the share of conformance
 POOLED: Final = 0.8  # of it, where the noise is the same on all inputs: for its outputs on all of them together
 ROUNDABLE: Final = ("line", "product", "radial", "kernel")
 SAME_NOISE: Final = ("line", "integers", "radial", "product")
 ATOMS: Final = 3  # so many values, the most frequent at least so often again, are atoms if they are nearly all that repeats
 LONGEST: Final = 200  # characters of a pair of inputs that goes by its own name
-GENERATIONS: Final = len(LEARNING_ROUNDS) + 2
+SHARES: Final = (0.28, 0.2, 0.15, 0.1, 0.06, 0.06, 0.06, 0.06)  # of the generations, first to last,
+LAST: Final = 0.03  # and of the long stretch on the event that is fixed
+MOVES_ON: Final = 0.5  # of the capital of a learned partition, to the one that is learned after it
+UNSURE: Final = 0.3  # of a learned partition's bets, on what its score did not expect
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How far an audit goes. alpha: its false-alarm budget; samples: pairs of runs in all; stop: at the first violation.
 
-    floats: whether it is looked for what only the representation of the outputs gives away. night: what the run is a part of: then alpha is
-    the budget of all nights together, of which tests that begin tonight have this night's share.
+    floats: whether it is looked for what only the representation of the outputs gives away. independent: whether runs are, as the
+    fixed-sample bound supposes: the time of a call hangs on what ran before. night: what the run is a part of: then alpha is the budget of
+    all nights together, of which tests that begin tonight have this night's share.
     """
 
     samples: int
     alpha: float
     stop: bool = True
     floats: bool = True
+    independent: bool = True
     night: Night = field(default_factory=Night)
 
     @property
@@ -127,8 +141,12 @@ class Settings:
 class Test:
     """One e-process. counts: since it began; fresh: since the event of the final bound was fixed; at: the run's samples when last seen.
 
+    share: of the risk of all bounds that are stated. log_capital: what its wealth is a multiple of: its share, and what moved on to it.
+    log_start: what that was when it began; log_added: by how much the logarithm has changed since, of a test that goes on.
+    log_par: the same, had no test won or lost anything: what is counted on where it is said what a run would have found.
     trail: what it looked like on the way.
     expected: (2, K) imaginary counts of the cells on x and on x': what a learned score expects. They are no evidence.
+    law: of the cells on x and on x', which the bets of a learned partition are made for.
     before: how many of the pairs that it has seen are of earlier nights.
     """
 
@@ -139,11 +157,16 @@ class Test:
     share: float
     counts: Counts
     fresh: Counts
+    log_capital: float
+    log_par: float
+    log_start: float
+    log_added: float = 0.0
     log_wealth: float = 0.0
     expected: Array | float = 0.0
     at: int = 0
     trail: list[Look] = field(default_factory=list)
     before: int = 0
+    law: Law | None = None
 
     @property
     def pairs_seen(self) -> int:
@@ -157,7 +180,7 @@ class Test:
     @property
     def now(self) -> Look:
         """The test as it was last seen."""
-        return Look(self.at, self.log_wealth, self.counts)
+        return Look(self.at, self.log_wealth + self.log_added, self.counts)
 
 
 @dataclass(slots=True, eq=False)
@@ -251,7 +274,9 @@ class Run:
     event: Event | None = None
     final: bool = False
     complete: bool = False  # all that was planned has been sampled
-    learned_share: float = LEARNED_ALONE / GENERATIONS
+    learned_share: float = LEARNED_ALONE
+    rare_share: float = RARE_ALONE
+    generations: int = 0
     of_declaration: dict[int, Test] = field(default_factory=dict)
     float_share: float = FLOATING_ALONE
     night: Night = field(default_factory=Night)
@@ -260,7 +285,7 @@ class Run:
         self.night = self._fitted()
         self.alive = list(range(len(self.plan.pairs)))
         if self.plan.declared is not None:
-            self.learned_share, self.float_share = LEARNED / GENERATIONS, FLOATING
+            self.learned_share, self.rare_share, self.float_share = LEARNED, RARE, FLOATING
         for index, pair in enumerate(self.plan.pairs):
             self._declare(index, pair)
         self._pool()
@@ -309,10 +334,16 @@ class Run:
     def _checked(declared: Declared, answer: Array, share: float, origin: Array | None) -> _Conforming:
         return _Conforming(conformance(declared, answer, origin), ties(declared, answer, origin), share)
 
-    def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None) -> Test:
+    def _bets(self, size: int, law: Law | None) -> Bets:
+        """Bets on a learned partition; law: of its cells, as past outputs let expect it."""
+        laws = [] if law is None else [law]
+        return mixture(size, self.plan.curve, alternatives=laws, generic_share=UNSURE, long=self.long)
+
+    def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None, law: Law | None = None) -> Test:
         empty, night = np.zeros((partition.size, partition.size), dtype=np.int64), self.night
-        bets = funded(bets or mixture(partition.size, self.plan.curve, long=self.long), night.funds(level))
-        test = Test(level, pair, partition, bets, share * night.unit, empty, empty, night.funds(level))
+        capital = log(share * night.unit) + night.funds(level)
+        bets = self._bets(partition.size, law) if bets is None else bets
+        test = Test(level, pair, partition, bets, share * night.unit, empty, empty, capital, capital, capital, law=law)
         self.tests.append(test)
         return test
 
@@ -335,18 +366,25 @@ class Run:
             if carried.partition is None:
                 declared.setdefault(index, []).append(carried)
                 continue
-            bets = mixture(carried.size, self.plan.curve, long=self.long)
-            bets = carried_on(bets, carried.owned, carried.counts, carried.share)
-            test = Test(carried.level, index, carried.partition, bets, carried.share, carried.counts, np.zeros_like(carried.counts))
-            test.before, test.log_wealth = test.pairs_seen, float(bets.log_wealth(carried.counts))
+            counts, capital = carried.counts, carried.log_capital
+            bets = carried_on(self._bets(carried.size, carried.law), carried.owned, counts, capital)
+            test = Test(
+                carried.level, index, carried.partition, bets, carried.share, counts, np.zeros_like(counts), capital, capital, capital,
+                law=carried.law,
+            )  # fmt: skip
+            test.before, test.log_wealth = test.pairs_seen, float(bets.log_wealth(counts))
             self.tests.append(test)
         for index, several in declared.items():
             test = self.of_declaration[index]
+            owned = [test.bets.log_prior + test.log_capital, *(dealt(carried.owned, test.bets) for carried in several)]
+            test.log_capital = float(np.logaddexp.reduce([test.log_capital, *(carried.log_capital for carried in several)]))
+            test.log_par = test.log_start = test.log_capital
             alike = [carried for carried in several if carried.size == test.partition.size]
-            test.counts = sum((carried.counts for carried in alike), start=test.counts)
-            owned = [test.bets.log_prior + log(test.share), *(dealt(carried.owned, test.bets) for carried in several)]
-            test.share, test.before = max([carried.share for carried in alike], default=test.share), test.pairs_seen
-            test.bets = carried_on(test.bets, np.logaddexp.reduce(owned), test.counts, test.share)
+            if alike:  # its bounds are of the counts of one test alone, whose share of their risk was meant for these
+                longest = max(alike, key=lambda carried: int(carried.counts.sum()))
+                test.counts, test.share = longest.counts, longest.share
+            test.before = test.pairs_seen
+            test.bets = carried_on(test.bets, np.logaddexp.reduce(owned), test.counts, test.log_capital)
             test.log_wealth = float(test.bets.log_wealth(test.counts))
 
     @property
@@ -366,13 +404,16 @@ class Run:
         best = self._chosen(self.settings.samples) if self.event is None and self.done else self.event
         for test in self.tests:
             place, partition = LEVELS.index(test.level), None if test in self.of_declaration.values() else test.partition
-            owned = test.bets.log_prior + test.bets.gains(test.counts) + log(test.share)
+            if test.log_capital == -inf:
+                continue  # it has given all that it had to others
+            owned = test.bets.log_prior + test.bets.gains(test.counts) + test.log_capital
             if not (test.pairs_seen and test.pair < len(self.plan.pairs) and (partition is None or is_written(partition))):
                 cash[place] = float(np.logaddexp(cash[place], np.logaddexp.reduce(owned)))
                 continue
             chosen = best is not None and test is best.test
             pair = self.named(test.pair)
-            tests.append(Carried(test.level, pair, partition, test.partition.size, owned, test.share, test.counts, chosen))
+            size, counts = test.partition.size, test.counts
+            tests.append(Carried(test.level, pair, partition, size, owned, test.log_capital, test.share, counts, test.law, chosen))
         return gathered(tests, cash)
 
     def _add_floats(self, index: int) -> None:
@@ -391,20 +432,87 @@ class Run:
 
     def _learn(self) -> None:
         """A new generation of learned partitions for the pairs that are left, each with its part of the capital kept aside."""
+        generation = self._next_generation() / len(self.alive)
         for index in self.alive:
             left, right = (concatenate(side) for side in self.kept[index])
             learned = learn(left, right, seed=self.rounds)
             if learned is not None:
-                test = self._add(MODEL, index, learned, self.learned_share / len(self.alive))
-                test.expected = learned.expected
+                self._add_learned(index, learned, self.learned_share * generation)
+            self._add_rare(index, left, right, self.rare_share * generation)
             least = min(point.epsilon for point in self.plan.curve)
             seldom = [(FLOAT, learn_float(left, right))]
-            seldom += [(MODEL, learner(left, right, least)) for learner in (learn_digits, learn_forms)]
-            seldom += [(FLOAT, learn_zeros(left, right, least))]
+            seldom += [(MODEL, learner(left, right, least)) for learner in (learn_digits, learn_forms, learn_places)]
+            seldom += [(FLOAT, learner(left, right, least)) for learner in (learn_zeros, learn_bits)]
             levels = (MODEL, FLOAT) if self.settings.floats else (MODEL,)
             partitions = [(level, partition) for level, partition in seldom if partition is not None and level in levels]
             for level, partition in partitions:
-                self._add(level, index, partition, self.float_share / 2 / GENERATIONS / len(self.alive) / len(partitions))
+                self._add(level, index, partition, self.float_share / 2 * generation / len(partitions))
+
+    def _add_rare(self, index: int, left: Outputs, right: Outputs, share: float) -> None:
+        """A test of rare events, where there are other ones than before; half of what is left of its forerunners moves on to it."""
+        pair, point = self.pair(index), min(self.plan.curve, key=lambda point: (point.delta, point.epsilon))
+        learned = learn_rare(left, right, point, (pair.left, pair.right))
+        forerunners = [test for test in self.tests if test.pair == index and isinstance(test.partition, Rare)]
+        if learned is None or any(test.partition.rules == learned.rules for test in forerunners if isinstance(test.partition, Rare)):
+            return
+        test = self._add(MODEL, index, learned, share, law=learned.law)
+        for older in forerunners:
+            self._move(older, test, MOVES_ON)
+
+    def _next_generation(self) -> float:
+        """The share of another generation."""
+        self.generations += 1
+        return SHARES[self.generations - 1]
+
+    def _add_learned(self, index: int, learned: Scoring, share: float) -> None:
+        """A test of a learned partition, with bets on what its score expects; half of what is left of its forerunners moves on to it."""
+        forerunners = [test for test in self.tests if test.pair == index and isinstance(test.partition, Scoring)]
+        test = self._add(MODEL, index, learned, share, law=law_to_bet_on(learned))
+        test.expected = learned.expected
+        for older in forerunners:
+            self._move(older, test, MOVES_ON)
+
+    @staticmethod
+    def _move(giver: Test, taker: Test, part: float) -> None:
+        """A part of a test's capital moves on to another; what both have together stays what it was."""
+        moved = log(part) + giver.log_capital + giver.log_wealth - taker.log_wealth
+        richer = float(np.logaddexp(taker.log_capital, moved))
+        if taker.pairs_seen:
+            taker.log_added += richer - taker.log_capital
+        else:
+            taker.log_start = richer
+        taker.log_capital = richer
+        taker.log_par = float(np.logaddexp(taker.log_par, log(part) + giver.log_par))
+        left = log1p(-part) if part < 1 else -inf
+        giver.log_added += left if part < 1 else 0.0
+        giver.log_capital, giver.log_par = giver.log_capital + left, giver.log_par + left
+
+    def _fix_event(self, planned: int) -> None:
+        """Fix the event of the final bound; in a long stretch it and its mirror alone are bet on. What stops now gives it its capital."""
+        self.event = self._chosen(planned)
+        if self.event is None:
+            return
+        if planned >= LONG:
+            self.event = self._merged(self.event, planned)
+        model = [test for test in self.tests if test.level == MODEL]
+        going = {id(test) for test in self._promising(model)}
+        for test in model:
+            if id(test) not in going:
+                self._move(test, self.event.test, 1.0)
+
+    def _merged(self, event: Event, planned: int) -> Event:
+        """The event as one of a partition into it, the best event for the other side, and what is in neither: two comparisons an output."""
+        test, size = event.test, event.test.partition.size
+        forward, reverse = (best for _, best in self._events(test, planned, self._quantile, DOUBT))
+        above, below = forward.low, reverse.high  # {cell >= above} speaks for x, {cell < below} for x'
+        if above < below:
+            above = below = event.high if event.swapped else event.low
+        table = tuple(int(cell >= below) + int(cell >= above and above > below) for cell in range(size))
+        cells = table[-1] + 1
+        cells_of_past = np.stack([test.counts.sum(axis=axis) for axis in (1, 0)]) + test.expected + 0.5
+        law = [np.bincount(table, side, cells) / side.sum() for side in cells_of_past]
+        other = self._add(MODEL, test.pair, merged(test.partition, table), self.learned_share * LAST, law=(law[0], law[1]))
+        return Event(other, 0, 1, True) if event.swapped else Event(other, cells - 1, cells, False)
 
     def _find_grid(self, kept: tuple[Outputs, Outputs]) -> None:
         """Read off the first block whether outputs are rounded, before anything of it is compared with the declared density.
@@ -448,9 +556,9 @@ class Run:
     def _reorder(self, index: int) -> None:
         """A generation with the cells of the partition that was learned before, in the order that their counts say."""
         for test in reversed(self.tests):
-            if test.pair == index and isinstance(test.partition, Intervals | Scored | Placed) and test.pairs_seen:
+            if test.pair == index and isinstance(test.partition, Learned) and test.pairs_seen:
                 partition = reordered(test.partition, *(test.counts.sum(axis=axis) for axis in (1, 0)))
-                self._add(MODEL, index, partition, self.learned_share).expected = partition.expected
+                self._add_learned(index, partition, self.learned_share * self._next_generation())
                 return
 
     # -- rounds
@@ -473,7 +581,7 @@ class Run:
                 self._reorder(self.alive[0])
                 settled = True
             each = self._decide("each", self.done, len(self.alive))
-            yield [self._stretch(index, each) for index in self.alive]
+            yield [self._stretch(index, size) for index, size in self._by_promise(each)]
             if self.rounds == 0:
                 for index in self.alive:
                     self._add_floats(index)
@@ -488,11 +596,28 @@ class Run:
             if self.done + SEGMENTS <= budget:
                 yield [self._stretch(self.alive[0], max(min(budget // 20, budget - self.done), SEGMENTS))]
         self.final = True
-        self.event = self._chosen(budget - self.done)
+        self._fix_event(budget - self.done)
         self.rounds += 1
         if self.done + SEGMENTS <= budget:
             yield [self._stretch(self.alive[0], budget - self.done)]
         self.complete = True
+
+    def _by_promise(self, each: int) -> list[tuple[int, int]]:
+        """The pairs that are left, and how often each is run, `each` in the mean: one that has won something first, half of all times."""
+        won = {index: self._won(index) for index in self.alive}
+        leader, *others = sorted(self.alive, key=lambda index: (-won[index], index))
+        if not others or won[leader] < LEADS:
+            return [(index, each) for index in self.alive]
+        half = max(each * len(self.alive) // 2, each)
+        rest = max((each * len(self.alive) - half) // len(others), SEGMENTS)
+        return [(leader, half), *((index, rest) for index in others)]
+
+    def _won(self, index: int) -> float:
+        """The logarithm of what the tests of the model of a pair have made of their capital, in all."""
+        tests = [test for test in self.tests if test.pair == index and test.level == MODEL]
+        now = np.logaddexp.reduce([*(test.log_capital + test.log_wealth for test in tests), -inf])
+        par = np.logaddexp.reduce([*(test.log_par for test in tests), -inf])
+        return float(now - par) if tests else 0.0
 
     @property
     def schedule(self) -> Schedule:
@@ -509,8 +634,19 @@ class Run:
         """Keep so many of the pairs, and drop those that show least."""
         if kept < len(self.alive):
             self._decide("whole")  # what a pair promises depends on how many samples are to come
-            self.alive = sorted(sorted(self.alive, key=self._merit, reverse=True)[:kept])
+            ranked = sorted(self.alive, key=self._merit, reverse=True)
+            self.alive = sorted(ranked[:kept])
+            self._inherit(ranked[kept:])
             self.kept = {index: self.kept[index] for index in self.alive}
+
+    def _inherit(self, dropped: list[int]) -> None:
+        """What the tests of dropped pairs have left moves on to the newest learned tests of those that are kept, to each as much."""
+        learned = [test for test in self.tests if isinstance(test.partition, Scoring)]
+        heirs = [test for index in self.alive for test in [each for each in learned if each.pair == index][-1:]]
+        for test in self.tests:
+            if test.pair in dropped and test.level == MODEL:
+                for position, heir in enumerate(heirs):
+                    self._move(test, heir, 1 / (len(heirs) - position))
 
     def _float_excursions(self) -> Iterator[list[_Stretch]]:
         """Pairs that are run once, for the floating-point testers alone."""
@@ -537,15 +673,17 @@ class Run:
         """How many more outputs of a pair are worth remembering."""
         mine = self.kept.get(index, ([], []))[0]
         width = max((part.numbers.shape[1] or 1 for part in mine), default=KEPT_NUMBERS)
-        most = KEPT_ALONE if self.plan.declared is None else KEPT
+        most = KEPT if self.plan.declared is not None else KEPT_ALONE if width > 1 else KEPT_ALONE_ONE
         return max(int(np.clip(KEPT_NUMBERS // (width * len(self.alive)), KEPT, most)) - sum(map(len, mine)), 0)
 
     def _promising(self, tests: list[Test]) -> list[Test]:
-        """The test of the fixed event, the declared loss, the newest learned partitions, and all that have won much already."""
-        model = [test for test in tests if test.level == MODEL]
-        first = {id(self.event.test)} if self.event else {id(test) for test in (model[:1] + model[-2:])}
-        rich = [test for test in tests if (test.log_wealth > 2.5 or test.before) and test.level not in self.crossings]
-        return [test for test in tests if id(test) in first or test in rich]
+        """Those of the fixed event, or the declared loss and the newest; the newest rare events; of earlier nights; that have won much."""
+        model = [test for test in tests if test.level == MODEL and not isinstance(test.partition, Rare)]
+        rare = [test for test in tests if isinstance(test.partition, Rare)]
+        declared = [test for test in model if test is self.of_declaration.get(test.pair)]
+        first = {id(test) for test in ([self.event.test] if self.event else declared + model[-2:]) + rare[-1:]}
+        rich = {id(test) for test in tests if (test.log_wealth > 2.5 or test.before) and test.level not in self.crossings}
+        return [test for test in tests if id(test) in first | rich]
 
     def _blocks(
         self, pair: Pair, index: int, size: int, tests: tuple[Test, ...], checked: tuple[_Conforming | None, _Conforming | None], keep: int
@@ -576,8 +714,12 @@ class Run:
             self._find_grid(result.kept)
         seen = self.seen.get(stretch.pair, 0)
         marked = [] if quiet else marks(seen, size, stretch.job.segments)  # sums of quiet blocks have no order in them
-        for test, counts in zip(stretch.tests, result.counts, strict=True):
-            self._count(stretch, test, counts, size, marked, quiet=quiet)
+        running = [test.counts + np.cumsum(counts, axis=0) for test, counts in zip(stretch.tests, result.counts, strict=True)]
+        wealth = [np.asarray(test.bets.log_wealth(tables)) for test, tables in zip(stretch.tests, running, strict=True)]
+        if not quiet:
+            self._cross(stretch.tests, running, wealth, size)
+        for test, tables, own in zip(stretch.tests, running, wealth, strict=True):
+            self._count(test, tables, own, size, marked)
         for checked, statistics in zip(stretch.conforming, result.statistics, strict=True):
             if checked is None or statistics is None or checked.retired:
                 continue
@@ -611,24 +753,40 @@ class Run:
         if not self.settings.floats and self.level_of_nonconformance() == FLOAT:
             self.nonconforming, self.nonconforming_level, self.tied, checked.ties = "", MODEL, None, None
 
-    def _count(self, stretch: _Stretch, test: Test, counts: Counts, size: int, marked: list[int], *, quiet: bool) -> None:
-        """Add a block's counts to a test, look at its wealth, and leave what it is at the marks on its trail."""
-        running = test.counts + np.cumsum(counts, axis=0)
-        wealth = np.asarray(test.bets.log_wealth(running))
+    def _look(self, running: Counts, log_wealth: float, size: int, segment: int) -> Look:
+        return Look(self.done + (segment + 1) * size // len(running), log_wealth, running[segment].copy())
 
-        def look(segment: int) -> Look:
-            return Look(self.done + (segment + 1) * size // len(running), float(wealth[segment]), running[segment].copy())
+    def _cross(self, tests: tuple[Test, ...], running: list[Counts], wealth: list[Array], size: int) -> None:
+        """Whether tests have reached the threshold in a block: those of the model all together, those of floating point each by itself."""
+        need = -log(self.settings.sequential)
+        own = {id(test) for test in tests}
+        reached: list[tuple[int, int, float]] = []  # the segment, the test, and the capital that is there
+        model = [number for number, test in enumerate(tests) if test.level == MODEL]
+        if model:
+            rest = [test.log_capital + test.log_wealth for test in self.tests if test.level == MODEL and id(test) not in own]
+            capital = np.array([wealth[number] + tests[number].log_capital for number in model])
+            total = np.logaddexp(np.logaddexp.reduce(capital, axis=0), np.logaddexp.reduce([*rest, -np.inf]))
+            for segment in np.flatnonzero(total >= need)[:1].tolist():
+                most = model[int(np.argmax(capital[:, segment]))]
+                reached.append((segment, most, float(total[segment])))
+        for number, test in enumerate(tests):
+            if test.level != MODEL:
+                above = np.flatnonzero(wealth[number] + test.log_capital >= need)[:1].tolist()
+                reached += [(segment, number, float(wealth[number][segment]) + test.log_capital) for segment in above]
+        for segment, number, log_capital in reached:
+            test, look = tests[number], self._look(running[number], log_capital - tests[number].log_start, size, segment)
+            if self._is_of_its_level(test, running[number][segment]):
+                crossing = Crossing(test, look, time.perf_counter() - self.started, len(self.decisions))
+                if test.level not in self.crossings or crossing.after < self.crossings[test.level].after:
+                    self.crossings[test.level] = crossing
 
-        test.trail += [look(segment) for segment in marked]
+    def _count(self, test: Test, running: Counts, wealth: Array, size: int, marked: list[int]) -> None:
+        """Add a block's counts to a test, and leave what it is at the marks on its trail."""
+        test.trail += [self._look(running, float(wealth[segment]) + test.log_added, size, segment) for segment in marked]
         self.looks += len(marked)
-        reached = np.flatnonzero(wealth + log(test.share) >= -log(self.settings.sequential))
-        if not quiet and reached.size and self._is_of_its_level(test, running[reached[0]]):
-            crossing = Crossing(test, look(int(reached[0])), time.perf_counter() - self.started, len(self.decisions))
-            if test.level not in self.crossings or crossing.after < self.crossings[test.level].after:
-                self.crossings[test.level] = crossing
-        test.counts, test.log_wealth, test.at = running[-1], float(wealth[-1]), self.done + size
         if self.event is not None and test is self.event.test:
-            test.fresh = test.fresh + counts.sum(axis=0)
+            test.fresh = test.fresh + running[-1] - test.counts
+        test.counts, test.log_wealth, test.at = running[-1], float(wealth[-1]), self.done + size
 
     def _is_of_its_level(self, test: Test, counts: Counts) -> bool:
         """Whether a violation is one of its test's level: a fault of the model is seen by floating-point testers too."""
@@ -679,11 +837,14 @@ class Run:
     def _merit(self, index: int) -> float:
         """The bound that a pair may be expected to give in the end: what pairs are compared by, no statement.
 
-        By its newest partition alone: of several, one is always lucky.
+        By its newest partition alone, for of several one is always lucky, and by rare events that have shown something.
         """
         tests = [test for test in self.tests if test.pair == index and test.level == MODEL and test.pairs_seen]
         tests = [test for test in tests if test.before] or tests  # what earlier nights have seen of a pair counts too
-        return self._prospect(tests[-1], self.settings.samples, self._quantile, DOUBT_OF_PAIRS)[0] if tests else 0.0
+        newest = [test for test in tests if not isinstance(test.partition, Rare)][-1:]
+        newest += [test for test in tests if isinstance(test.partition, Rare) and test.log_wealth > EVIDENCE][-1:]
+        prospects = (self._prospect(test, self.settings.samples, self._quantile, DOUBT_OF_PAIRS)[0] for test in newest)
+        return max(prospects, default=0.0)
 
     @property
     def _quantile(self) -> float:
@@ -693,17 +854,25 @@ class Run:
     def _chosen(self, planned: int) -> Event | None:
         """The event of the fixed-sample bound: the one whose bound is expected to be greatest after `planned` more pairs."""
         tests = [test for test in self.tests if test.pair == self.alive[0] and test.level == MODEL and test.pairs_seen]
+        tests = [test for test in tests if not isinstance(test.partition, Rare) or test.log_wealth > EVIDENCE]
         most = max((test.tonight for test in tests), default=0)
         tests = [test for test in tests if test.tonight >= most / 4]  # of those seen less often, one is always lucky
         prospects = [self._prospect(test, max(planned, 1), self._quantile, DOUBT) for test in tests]
         if not prospects:
             return None
-        best, event = max(prospects, key=lambda prospect: prospect[0])
+        # Events of cells in another order are of many intervals, which a long stretch would compare each output with.
+        slow = [planned >= LONG and isinstance(test.partition, Reordered) for test in tests]
+        worth = [value * (SLOW if many else 1.0) for (value, _), many in zip(prospects, slow, strict=True)]
+        best, event = prospects[max(range(len(worth)), key=worth.__getitem__)]
         # The declared loss comes first: its cells are cheap to tell, and were not chosen for having been lucky.
-        return prospects[0][1] if self.plan.declared is not None and prospects[0][0] > 0.97 * best else event
+        return prospects[0][1] if self.plan.declared is not None and prospects[0][0] > TRUSTED * best else event
 
     def _prospect(self, test: Test, planned: int, quantile: float, doubt: float) -> tuple[float, Event]:
-        """The best event of a test, with the bound on epsilon to expect from it after `planned` pairs, by normal approximation.
+        """The best event of a test, with the bound on epsilon to expect from it after `planned` pairs."""
+        return max(self._events(test, planned, quantile, doubt), key=lambda event: event[0])
+
+    def _events(self, test: Test, planned: int, quantile: float, doubt: float) -> tuple[tuple[float, Event], tuple[float, Event]]:
+        """The best event for x and the best for x', with the bounds on epsilon to expect after `planned` pairs, by normal approximation.
 
         What a score expects counts with what was seen, so that rare events are not judged by their luck alone.
         doubt: so many standard errors of what is believed then are taken off, for the best of many events is partly the luckiest.
@@ -721,14 +890,15 @@ class Run:
             best = int(np.argmax(value))
             low, high = (0, int(cuts[best])) if swapped else (int(cuts[best]), size)
             events.append((float(value[best]), Event(test, low, high, swapped)))
-        return max(events, key=lambda event: event[0])
+        return events[0], events[1]
 
     def lower_bound(self) -> float:
         """The exact fixed-sample bound on epsilon from the samples after its event was fixed; 0 where there are none.
 
         0 too of a run that a violation has stopped: how many samples it took is not a number fixed beforehand.
         """
-        if not self.complete or self.event is None or not self.event.test.fresh.sum() or not self.settings.fixed:
+        settings = self.settings
+        if not self.complete or self.event is None or not self.event.test.fresh.sum() or not (settings.independent and settings.fixed):
             return 0.0
         count = int(self.event.test.fresh.sum())
         hits, others = _hits(self.event.test.fresh, self.event)
@@ -740,7 +910,7 @@ class Run:
         for test in self.tests:
             if test.level == MODEL and test.pairs_seen:
                 law = tuple(test.counts.sum(axis=axis) / test.pairs_seen for axis in (1, 0))
-                threshold = -log(self.settings.sequential) - log(test.share)
+                threshold = -log(self.settings.sequential) - min(test.log_par, test.log_capital)
                 if self.plan.delta and self.plan.epsilon is not None:
                     base = min(self.plan.epsilon, self._declared_epsilon())
                     family = self._smaller_noise(test) or bounds.grown(law, test.pairs_seen)

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from dpverify.audits.engine import SEGMENTS
 
+MOST_ALONE: Final = 500_000  # pairs of runs, from which there is nothing more to be learned where there is but one pair
 FLOAT_PAIRS_EACH: Final = 4096  # pairs of runs of each pair of inputs that only floating-point testers ask for
 
 
@@ -26,7 +27,7 @@ class Schedule:
     @property
     def _early(self) -> int:
         """The samples that are there to learn from and to choose a pair."""
-        return self.samples // (10 if self.pairs == 1 else 5)
+        return min(self.samples // 10, MOST_ALONE) if self.pairs == 1 else self.samples // 5
 
     def beginning(self) -> int:
         """How many pairs of inputs the run begins with."""

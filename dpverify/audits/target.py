@@ -6,6 +6,7 @@ import contextlib
 import copy
 import ctypes
 import functools
+import gc
 import importlib
 import importlib.metadata
 import inspect
@@ -15,7 +16,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
@@ -24,7 +25,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dpverify.audits.outputs import NotAnOutput, NotANumber, Outputs, encode
+from dpverify.audits.outputs import NotAnOutput, NotANumber, Outputs, Raised, encode
 from dpverify.catalogue.toml import meant
 from dpverify.errors import AuditError, SamplerError
 from dpverify.runtime.outside import printable
@@ -32,6 +33,7 @@ from dpverify.runtime.outside import printable
 RNG_NAMES: Final = frozenset({"rng", "random_state", "generator", "random"})
 SIZE_NAMES: Final = frozenset({"size", "n", "num_samples", "n_samples", "samples"})
 TIMEOUT: Final = 60.0  # seconds
+FAILURES, TIME = "failures", "time"
 
 Beat = Callable[[bool], None]  # told True when a call begins and while calls return, False when all have
 
@@ -157,6 +159,7 @@ class Target:
 
     positional: which of "data", "size", "rng" go by position, in order; keywords: (which, parameter) of those that go by name.
     reference, folder: where it came from, None where it was given as a callable.
+    observe: "failures" for nan and exceptions of single calls as outputs, "time" for how long a call took beside its output.
 
     A sampler that takes no rng runs in a declared mode, "not reproducible": neither `random` nor `np.random` is seeded for it, since
     their state belongs to the caller and a sampler without an rng need not use them.
@@ -168,9 +171,12 @@ class Target:
     keywords: tuple[tuple[str, str], ...] = ()
     reference: str | None = None
     folder: Path | None = None
+    observe: str = ""
 
     @classmethod
-    def of(cls, sampler: Callable[..., Any] | str, folder: Path | None = None, vectorised: bool | None = None) -> Target:
+    def of(
+        cls, sampler: Callable[..., Any] | str, folder: Path | None = None, vectorised: bool | None = None, observe: str = ""
+    ) -> Target:
         """The target that `sampler` is or names; vectorised: whether it gives `size` outputs a call, None to see it from the signature.
 
         Parameters named rng, random_state, generator or random take a numpy Generator, those named size, n, num_samples, n_samples or
@@ -187,7 +193,7 @@ class Target:
         if not callable(sampler):
             raise AuditError(f"the sampler {name} is not callable: it is {show(sampler)}.")
         positional, keywords = _roles(sampler, name, vectorised)
-        return cls(sampler, name, positional, keywords, reference, folder if reference else None)
+        return cls(sampler, name, positional, keywords, reference, folder if reference else None, observe)
 
     @property
     def vectorised(self) -> bool:
@@ -206,8 +212,8 @@ class Target:
     def __reduce__(self) -> tuple[Any, ...]:
         """What came from a reference is found again where it is unpickled: its module need not be importable there by name."""
         if self.reference is not None:
-            return Target.of, (self.reference, self.folder, self.vectorised)
-        return Target, (self.call, self.name, self.positional, self.keywords)
+            return Target.of, (self.reference, self.folder, self.vectorised, self.observe)
+        return Target, (self.call, self.name, self.positional, self.keywords, None, None, self.observe)
 
     def draw(
         self, data: Any, size: int, rng: np.random.Generator, *, seed: str = "", timeout: float = TIMEOUT, beat: Beat | None = None
@@ -223,11 +229,13 @@ class Target:
         """
         fail = functools.partial(self.fault, data, seed)
         given = prepare(data)
-        mine = _copied(given)
+        mine = copied(given)
         values = {"data": mine, "size": size, "rng": rng}
         call = functools.partial(
             self.call, *(values[role] for role in self.positional), **{name: values[role] for role, name in self.keywords}
         )
+        if self.observe == FAILURES and not self.vectorised:
+            call = functools.partial(_or_raised, call)
         calls = 1 if self.vectorised else size
         # Appending in C costs less than a comprehension, and tells how far it got to those who watch.
         got: list[Any] = []
@@ -236,7 +244,7 @@ class Target:
         def work() -> None:
             got.append(call())
             if not self.vectorised:
-                first.append(_copied(got[0]))
+                first.append(copied(got[0]))
                 got.extend(itertools.starmap(call, itertools.repeat((), calls - 1)))
 
         try:
@@ -254,11 +262,57 @@ class Target:
         if first and not _same(got[0], first[0]):
             raise fail(f"changes the output that it gave before, {show(first[0])} to {show(got[0])}: return a copy of it.")
         try:
-            return encode(got[0] if self.vectorised else got, size)
+            return encode(got[0] if self.vectorised else got, size, failures=self.observe == FAILURES)
         except NotAnOutput as error:
             for lazy in filter(inspect.iscoroutine, got):
                 lazy.close()  # or each of them would warn that nobody awaited it
-            raise fail(f"gave {error}.", Failing if isinstance(error, NotANumber) else SamplerError) from error
+            raise fail(f"gave {error}.", GaveNan if isinstance(error, NotANumber) else SamplerError) from error
+
+    def draw_timed(
+        self, pair: tuple[Any, Any], size: int, streams: Sequence[np.random.SeedSequence], *, seed: str = "", timeout: float = TIMEOUT
+    ) -> tuple[Outputs, Outputs]:
+        """`size` outputs on each of two inputs with how long each call took: calls come in pairs, whose order a coin decides.
+
+        So whatever else moves the time of a call, such as the load of the machine, moves both sides alike.
+        streams: for x, for x' and for the coins. Raises SamplerError as `draw` does.
+        """
+        coins = np.random.default_rng(streams[2]).integers(0, 2, size).tolist()
+        given = [copied(prepare(data)) for data in pair]
+        calls = []
+        for data, stream in zip(given, streams, strict=False):
+            values = {"data": data, "size": 1, "rng": np.random.default_rng(stream)}
+            named = {name: values[role] for role, name in self.keywords}
+            calls.append(functools.partial(self.call, *(values[role] for role in self.positional), **named))
+        got: tuple[list[Any], list[Any]] = ([], [])
+        done: list[Any] = []
+
+        def work() -> None:
+            clock = time.perf_counter_ns
+            for coin in coins:
+                for side in (coin, 1 - coin):
+                    call, began = calls[side], clock()
+                    output = call()
+                    ended = clock()
+                    got[side].append({"output": copied(output[0]) if self.vectorised else copied(output), "nanoseconds": ended - began})
+                    done.append(None)
+
+        collecting = gc.isenabled()
+        gc.disable()  # or it would fall on one call in many
+        try:
+            _watched(work, done, timeout, None)
+        except _Hanging:
+            raise self.fault(pair[0], seed, f"call {len(done)} (from 0) of both {overdue(timeout)}") from None
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            raise self.fault(pair[0], seed, f"or {show(pair[1])}: {type(error).__name__}: {error}") from error
+        finally:
+            if collecting:
+                gc.enable()
+        try:
+            return encode(got[0], size), encode(got[1], size)
+        except NotAnOutput as error:
+            raise self.fault(pair[0], seed, f"or {show(pair[1])}: gave {error}.") from error
 
     def fault(self, data: Any, seed: str, what: str, kind: type[SamplerError] = SamplerError) -> SamplerError:
         """The fault `what`, with everything that brings it about."""
@@ -266,8 +320,20 @@ class Target:
         return kind(f"sampler {self.name} on input {show(data)}{f' ({where})' if where else ''}: {what}")
 
 
+def _or_raised(call: Callable[..., Any]) -> Any:
+    """An output, or the exception that stands in its place."""
+    try:
+        return call()
+    except Exception as error:
+        return Raised(type(error).__name__, str(error))
+
+
 class Failing(SamplerError):
     """The sampler raises, or gives nan, which it may do on one of two neighbours alone."""
+
+
+class GaveNan(Failing):
+    """The sampler gives nan."""
 
 
 def overdue(timeout: float) -> str:
@@ -290,6 +356,20 @@ def timed(call: Callable[[Any], Any], name: str, timeout: float) -> Callable[[An
         return answers[0]
 
     return watched
+
+
+def timed_call(call: Callable[[], Any], what: str, timeout: float) -> Any:
+    """What a call returns. Raises SamplerError, which says of what, where it crashes, ends its process or takes too many seconds."""
+    got: list[Any] = []
+    try:
+        _watched(lambda: got.append(call()), got, timeout, None)
+    except _Hanging:
+        raise SamplerError(f"{what} {overdue(timeout)}") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise SamplerError(f"{what}: {type(error).__name__}: {error}") from error
+    return got[0]
 
 
 def _name(sampler: object) -> str:
@@ -388,7 +468,7 @@ _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 8
 _SHORT.maxstring = _SHORT.maxother = 80
 
 
-def _copied(data: Any) -> Any:
+def copied(data: Any) -> Any:
     """A copy that the sampler may spoil; `data` itself where it cannot change or cannot be copied."""
     if data is None or isinstance(data, (int, float, complex, str, bytes, frozenset, np.generic)):
         return data

@@ -35,14 +35,15 @@ def as_told(plan: Plan, target: Target, root: int, timeout: float) -> tuple[Plan
     try:
         reader.columns(outputs)
     except AuditError as error:
-        return _alone(plan), f"the declared law was not compared: {error}"
+        return alone(plan), f"the declared law was not compared: {error}"
     if isinstance(law, StreamLaw) or isinstance(reader, Words):
         return plan, ""  # of its numbers nothing is declared
     grid = None if law.whole else grid_of(Outputs(reader.numbers_in(outputs)[:, None]))
     if grid is not None and grid > FINEST * law.unit:
-        return _alone(plan), f"the declared law was not compared: the numbers that are told are multiples of {float(grid):.4g}."
+        return alone(plan), f"the declared law was not compared: the numbers that are told are multiples of {float(grid):.4g}."
     return plan, ""
 
 
-def _alone(plan: Plan) -> Plan:
+def alone(plan: Plan) -> Plan:
+    """The plan without its declaration: what is left is a black box."""
     return replace(plan, declared=None, pairs=tuple(replace(pair, answers=None) for pair in plan.pairs))

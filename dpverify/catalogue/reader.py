@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dpverify.catalogue import notes
 from dpverify.catalogue.checks import free_symbols, grown, loss_faults, number_faults, space_faults
@@ -36,10 +36,12 @@ from dpverify.catalogue.values import (
     read_callable_name,
     read_choice,
     read_claim_tables,
+    read_confidence,
     read_divergence,
     read_matrix,
     read_number,
     read_number_or_tight,
+    read_observed,
     read_pairs_of_data,
     read_patterns,
     read_positive_integer,
@@ -269,6 +271,12 @@ def read_tables(
     if not text:
         reader.read_kind = read_any_kind
     return reader.spec()
+
+
+OF_SAMPLERS: Final = ("sampler", "query", "pairs", "patterns", "length", "observe")
+"""What an [audit] table says of a sampler alone,"""
+OF_TRAINING: Final = ("canaries", "score", "data", "instead", "runs", "guesses", "confidence")
+"""and of a training alone."""
 
 
 class _Reader(Mechanisms):
@@ -612,13 +620,27 @@ class _Reader(Mechanisms):
 
     def _audit(self, table: Fields) -> dict[str, Any]:
         """Where the sampled implementation is; nothing of it is run here."""
+        training = table.has("train")
         audit = {
-            "sampler": table.need("sampler", read_callable_name, None),
+            "sampler": (table.may if training else table.need)("sampler", read_callable_name, None),
             "query": table.may("query", read_callable_name, None),
             "pairs": table.may("pairs", read_pairs_of_data, None),
             "patterns": table.may("patterns", read_patterns, None),
             "length": table.may("length", read_positive_integer, None),
+            "observe": table.may("observe", read_observed, None),
+            "train": table.may("train", read_callable_name, None),
+            "canaries": (table.need if training else table.may)("canaries", read_callable_name, None),
+            "score": table.may("score", read_callable_name, None),
+            "data": table.may("data", read_callable_name, None),
+            "instead": table.may("instead", read_callable_name, None),
+            "runs": table.may("runs", read_positive_integer, None),
+            "guesses": table.may("guesses", read_positive_integer, None),
+            "confidence": table.may("confidence", read_confidence, None),
         }
+        others = OF_SAMPLERS if training else OF_TRAINING
+        if wrong := [key for key in others if table.has(key)]:
+            of = "a sampler, and this table names a training (train)" if training else "a training, and this table names none (train)"
+            table.fault(f"{', '.join(wrong)}: said of {of}. Leave out one or the other.")
         if audit["patterns"] == "usual" and not table.has("length"):
             table.fault('patterns = "usual" needs length, the number of answers.')
         table.done()

@@ -26,6 +26,9 @@ from dpverify.trusted.order.domains import is_empty
 SCHEMES: Final = ("poisson", "without_replacement")
 """How records are sampled."""
 
+OBSERVED: Final = ("failures", "time")
+"""What an audit observes if it is asked to: NaN and exceptions as outputs, and how long a call took."""
+
 VERDICTS: Final = ("proved", "refuted", "unknown")
 NUMBER_HELP: Final = 'Write an integer, a decimal, a fraction "887/500" or an expression such as "log(3)".'
 DOMAIN_HELP: Final = (
@@ -414,6 +417,21 @@ def read_patterns(value: Any) -> str:
         read_callable_name(value.removeprefix("strategy:"))
         return value
     raise Fault('is neither "usual" nor "strategy:module:name".')
+
+
+def read_observed(value: Any) -> str:
+    """What is observed beside the output."""
+    if value not in OBSERVED:
+        raise Fault(f"is not {' or '.join(show(word) for word in OBSERVED)}: what is observed beside the outputs themselves.")
+    return str(value)
+
+
+def read_confidence(value: Any) -> float:
+    """A number between 0 and 1."""
+    number = float(value.text) if isinstance(value, Decimal) else value
+    if not isinstance(number, float) or not 0 < number < 1:
+        raise Fault("is not between 0 and 1: it is 1 minus the probability of a false alarm. Write 0.99, say.")
+    return number
 
 
 def read_pairs_of_data(value: Any) -> list[Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from dpverify.cli.numbers import Confidence, Count, Seconds, Whole
-from dpverify.cli.output import FORMATS, rendered
+from dpverify.cli.output import FORMATS, rendered, say
 from dpverify.cli.settings import Settings, codeless, configured
 
 Command = Callable[..., Any]
@@ -77,11 +77,13 @@ def audit(
     timeout: float | None, checkpoint: Path | None,
     ledger: Path | None, inherit: str, no_stop: bool, style: str,
 ) -> int:  # fmt: skip
-    """Sample the implementations that [audit] tables name, and look for violations of each claim.
+    """Sample the implementations that [audit] tables name, and programs, and look for violations of each claim.
 
-    Runs the code that the tables name. An audit never proves: it says VIOLATION, NONCONFORMING or what it would have seen.
+    Runs the code that the tables name, and Python files with programs, which are held against their declarations too, with the same noise.
+    An audit never proves: it says VIOLATION, NONCONFORMING or what it would have seen.
     """
     from dpverify.cli.claims import audited, refused, selected, specs_of
+    from dpverify.cli.programs import audited_programs, is_program
     from dpverify.errors import BadFiles
     from dpverify.report.results import Fault
 
@@ -90,13 +92,15 @@ def audit(
         raise click.UsageError("an audit runs code, which --no-code (or code = false in [tool.dpverify]) forbids.")
     unread: list[Fault] = []
     try:
-        specs = [spec for spec in specs_of(paths, settings.bounds, unread=unread) if spec.audit is not None]
+        every = specs_of(paths, settings.bounds, unread=unread)
     except BadFiles as error:
         return refused(error, style)
-    if not specs:
+    specs, programs = [spec for spec in every if spec.audit is not None], [spec for spec in every if is_program(spec)]
+    if not specs and not programs:
         way = 'Add one that names the sampler: sampler = "module:function".'
         raise click.UsageError(f"{', '.join(paths)}: no file has an [audit] table. {way}")
-    specs = selected(specs, claims)
+    meant = selected([*specs, *programs], claims)
+    specs, programs = [spec for spec in meant if spec.audit is not None], [spec for spec in meant if spec.audit is None]
     if checkpoint is not None and len(specs) > 1:
         raise click.UsageError(f"--checkpoint keeps one file's audits, and {len(specs)} files are meant. Audit them one by one.")
     if ledger is not None and checkpoint is not None:
@@ -108,6 +112,13 @@ def audit(
     kept = {} if ledger is None else {"ledger": ledger, "inherit": inherit}
     how = settings.sampling(samples, confidence, seed, workers, timeout, level)
     outcome = audited(specs, checkpoint, dask=dask, ship=ship, stop=not no_stop, **kept, **how)
-    results = settings.marked(replace(outcome, faults=[*outcome.faults, *unread]), whole=not claims)
-    click.echo(rendered(results, style))
+    ran = audited_programs(programs, samples, how)
+    lines = {**outcome.lines, **{(spec.file, one.claim.name): one.line for spec in programs for one in spec.claims}}
+    outcome = replace(outcome, findings=[*outcome.findings, *ran.findings], faults=[*outcome.faults, *ran.faults, *unread], lines=lines)
+    results = settings.marked(outcome, whole=not claims)
+    say(*(f"{one.file}, {one.name}: {one.error}" for one in ran.faults), err=True)
+    if style == "text":
+        say(*(line for told in ran.text() for line in told.split("\n")))
+    answer = rendered(results, style)
+    click.echo(ran.beside(answer) if style == "json" and programs else answer)
     return results.exit_code

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 
 TIMEOUT: Final = 600.0
 """Seconds that curves may take, where nobody says otherwise."""
-KINDS: Final = ("delta", "trade-off", "composition")
+MEASURES: Final = ("renyi", "zcdp")
+KINDS: Final = ("delta", "trade-off", "composition", *MEASURES)
 STYLES: Final = ("csv", "json", "svg")
 
 
 @click.command(short_help="Tabulate and draw the privacy curves of a mechanism.")
 @click.argument("file", metavar="FILE|NAME|EVENT.json")
 @click.option("--claim", "name", metavar="NAME", help="The claim of the file that is meant; the first without it.")
-@click.option("--curve", type=click.Choice(KINDS), help="One curve; all of them without it, and delta in a picture.")
+@click.option("--curve", type=click.Choice(KINDS), help="One curve; all but the measures without it, and delta in a picture.")
 @click.option("--format", "style", type=click.Choice(STYLES), default="csv", show_default=True, help="Form of the answer.")
 @click.option(
     "--timeout", type=Seconds(), default=TIMEOUT, show_default=True, metavar="SECONDS", help="Seconds for all; 0 for no limit."
@@ -37,6 +38,7 @@ def curves(file: str, name: str | None, curve: str | None, style: str, timeout: 
     """Print the curves of a claim's mechanism, or of an event, each number between proved bounds.
 
     delta: of epsilon. trade-off: the least type II error of a test at each type I error. composition: epsilon of so many runs.
+    renyi: the Renyi divergence at each order. zcdp: rho of so many runs.
     """
     from dpverify.project.config import read_config
     from dpverify.runtime.processes import Bounds, Ended, in_order
@@ -73,7 +75,7 @@ class _Asked:
         from dpverify.report.tables import as_csv, picture
 
         claim, above_alone = self._claim(file)
-        found = bands([_asking(claim)])
+        found = _measure(claim, self.curve) if self.curve in MEASURES else bands([_asking(claim)])
         if found is None:
             raise SpecError(f"{file}: no curve is known of the claim {claim.name!r}.")
         found = _from_above(found) if above_alone else found
@@ -100,6 +102,18 @@ class _Asked:
         if not named:
             raise SpecError(f"{file}: no claim is named {self.name!r}.")
         return named[0], False
+
+
+def _measure(claim: Claim, name: str) -> Bands:
+    """The table of a measure, or why there is none."""
+    from dpverify.pictures.bands import Bands
+    from dpverify.pictures.measures import MAKERS
+    from dpverify.trusted.kernel.errors import DpverifyError
+
+    try:
+        return Bands((claim.name,), {name: MAKERS[name](claim)})
+    except DpverifyError as error:
+        return Bands((claim.name,), {}, {name: str(error)})
 
 
 def _asking(claim: Claim) -> Claim:

@@ -23,13 +23,14 @@ from dpverify.trusted.combinators.old_keys import most_keys, old_keys
 from dpverify.trusted.kernel.balls import constant, precision
 from dpverify.trusted.kernel.bounds import Infinite
 from dpverify.trusted.kernel.errors import DpverifyError
-from dpverify.trusted.kernel.expr import ONE, Expr, Num, symbols
-from dpverify.trusted.kernel.model import BestOf, Claim, Compose, CorrelatedNoise, Filter, NoisyKeys, Part, Shuffle, on_integers
+from dpverify.trusted.kernel.expr import ONE, Expr, Num, mul, num, symbols
+from dpverify.trusted.kernel.model import BestOf, Claim, Compose, CorrelatedNoise, Filter, NoisyKeys, NoisyVotes, Part, Shuffle, on_integers
 from dpverify.trusted.sensitivity.participation import count, first_column, squares
 from dpverify.trusted.theories.selection.noise_laws import closed
 from dpverify.trusted.theories.selection.rules.noisy_keys import First
 
 HALVINGS: Final = 4
+_NOISES: Final = range(-2, 3)
 """How often the number of people is halved, and that of runs."""
 _COUNTS: Final = 81
 _MOST_STEPS: Final = 4_000
@@ -175,6 +176,21 @@ def _best_of(claim: Claim, mechanism: BestOf) -> Iterator[Drawing]:
     )
 
 
+def _votes(claim: Claim, mechanism: NoisyVotes) -> Iterator[Drawing]:
+    if claim.measure is not None or claim.delta is None or symbols(claim.delta):
+        return
+    sigmas = [mul(mechanism.sigma, num(Fraction(2) ** k)) for k in _NOISES]
+    mechanisms = [(number(sigma), replace(mechanism, sigma=sigma)) for sigma in sigmas]
+    yield Drawing(
+        "What noise does for these votes",
+        f"The tight epsilon at delta {number(claim.delta):.3g} of this database alone, as proved, against the deviation of the noise.",
+        ("deviation of the noise (votes)", "epsilon (nats)"),
+        _both(claim, mechanisms),
+        (True, True),
+        (("this", number(mechanism.sigma), "x"),),
+    )
+
+
 # -- correlated noise ------------------------------------------------------------------------------------------------------
 
 
@@ -240,6 +256,7 @@ def _filter(_: Claim, mechanism: Filter) -> Iterator[Drawing]:
 
 _DRAWN: Final[Mapping[type, Callable[[Claim, Any], Iterator[Drawing]]]] = {
     NoisyKeys: _keys,
+    NoisyVotes: _votes,
     Shuffle: _shuffle,
     BestOf: _best_of,
     CorrelatedNoise: _correlated,

@@ -95,9 +95,12 @@ def _holds(text: str, values: Mapping[str, Any]) -> bool:
 
 
 def carried_out(
-    table: Mapping[str, Any], draws: Mapping[str, tuple[Law, int]], answers: Sequence[Any], drawn: Drawn, parameters: Mapping[str, Any]
+    table: Mapping[str, Any], draws: Mapping[str, tuple[Law, int]], answers: Sequence[Any], drawn: Drawn, parameters: Mapping[str, Any],
+    taken: Callable[[int], Any] = id,
 ) -> str:  # fmt: skip
-    """What a stream tells of answers, as text. draws: of its noises, the law and which one of that law in the step."""
+    """What a stream tells of answers, as text. draws: of its noises, the law and which one of that law in the step. taken: is given the
+    place of each branch that is taken.
+    """
     values: dict[str, Any] = dict(parameters)
     values |= {name: drawn(-1, *draws[name]) for name in table.get("once", {})}
     values |= {name: evaluated(first, values) for name, first in table.get("state", {}).items()}
@@ -112,7 +115,9 @@ def carried_out(
         read = answer if isinstance(answer, Sequence) else [answer]
         values |= dict(zip(reads, read, strict=True))
         values |= {name: drawn(-1 if once else step, *draws[name]) for name in table.get("fresh", {})}
-        (branch, *_) = [one for one in table["step"] if all(_holds(each, values) for each in one.get("when", ()))]
+        (place, *_) = [at for at, one in enumerate(table["step"]) if all(_holds(each, values) for each in one.get("when", ()))]
+        branch = table["step"][place]
+        taken(place)
         told += _filled(branch, values, step)
         values |= {name: evaluated(value, values) for name, value in branch.get("set", {}).items()}
         for name, value in branch.get("count", {}).items():

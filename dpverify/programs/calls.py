@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import json
-from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.programs import linear as lin
-from dpverify.programs.expressions import ENDLESS, MOST_ITEMS, Expressions
-from dpverify.programs.faults import Unreadable, shown
+from dpverify.programs import coins
+from dpverify.programs.comparisons import Comparisons
+from dpverify.programs.derived import derived
+from dpverify.programs.faults import Followed, Unreadable, shown
 from dpverify.programs.linear import Linear
 from dpverify.programs.module import constant_of, data_of
-from dpverify.programs.path import LENGTH, MOST_CALLS, TOTAL, YIELDED, Again, Frame
+from dpverify.programs.path import MOST_CALLS, YIELDED, Again, Frame
 from dpverify.programs.rounding import require_told
+from dpverify.programs.structures import ENDLESS, MOST_ITEMS
 from dpverify.programs.values import (
+    GIVEN,
     UNKNOWN,
     Answers,
-    Counted,
-    Infinite,
+    Derived,
+    Filtered,
     Items,
     Law,
     Noise,
     Place,
-    Places,
-    Ranked,
     RowNumber,
     RowNumbers,
     Rows,
     Table,
     Unknown,
     Vector,
-    Zipped,
 )
 from dpverify.trusted.kernel.expr import format_expr
 
@@ -55,6 +55,10 @@ _FUNCTIONS: Final = {
     "numpy.exp": "exp",
     "numpy.sqrt": "sqrt",
 }
+_ROUND: Final = frozenset({
+    "math.floor", "math.ceil", "math.trunc", "numpy.floor", "numpy.ceil", "numpy.trunc", "numpy.rint", "numpy.round", "numpy.clip",
+})  # fmt: skip
+"""What is computed of noisy numbers alone."""
 
 
 class Returned(Exception):
@@ -65,7 +69,7 @@ class Returned(Exception):
         self.value = value
 
 
-class Calls(Expressions):
+class Calls(Comparisons):
     """Evaluates calls."""
 
     def run(self, body: list[ast.stmt], frame: Frame) -> None:
@@ -87,6 +91,8 @@ class Calls(Expressions):
         if self.module.bound[name]:
             if (meant := self.module.means(node.func)) in _FUNCTIONS:
                 return self.public(_FUNCTIONS[meant], node, self._plain_arguments(node, frame))
+            if meant in _ROUND:
+                return self._rounded(node, self._plain_arguments(node, frame))
             raise Unreadable(node, f"{name} is bound in this module and is no function of it: what it does is not known. Write it out.")
         if self.module.anything is not None:
             line = getattr(self.module.anything, "lineno", 1)
@@ -104,6 +110,14 @@ class Calls(Expressions):
             raise Unreadable(node, f"{shown(node)} has other arguments than are read here.")
         return [self.held(each, frame) for each in node.args]
 
+    def _rounded(self, node: ast.Call, values: list[Any]) -> Any:
+        """What is rounded: no more than the noisy number is told."""
+        if any(isinstance(each, Unknown) for each in values):
+            return UNKNOWN
+        if (found := derived(*values)) is None:
+            raise Unreadable(node, f"{shown(node)} rounds what no noise is added to. Add noise first, and round the sum.")
+        return found
+
     # -- methods
 
     def _method(self, node: ast.Call, func: ast.Attribute, frame: Frame) -> Any:
@@ -111,6 +125,8 @@ class Calls(Expressions):
         own = isinstance(root, ast.Name) and (root.id in frame.names or root.id in frame.unkept or root.id in self.locals_of(frame))
         if not own and (meant := self.module.means(func)) in _FUNCTIONS:
             return self.public(_FUNCTIONS[meant], node, self._plain_arguments(node, frame))
+        if not own and self.module.means(func) in _ROUND:
+            return self._rounded(node, self._plain_arguments(node, frame))
         if not own and self.module.means(func):
             raise Unreadable(node, f"{shown(node)} is not of this module: what it does is not known. Write it out.")
         found = self.value(root, frame)
@@ -127,12 +143,22 @@ class Calls(Expressions):
             return None
         if func.attr == "index" and len(node.args) == 1 and not node.keywords:
             return self._index(node, found, self.value(node.args[0], frame))
+        if isinstance(found, Table) and not node.keywords and len(node.args) == (func.attr == "get"):
+            if func.attr == "get":
+                key = self.value(node.args[0], frame)
+                if isinstance(key, str | int):
+                    return found.of.get(key)
+            if func.attr in ("items", "keys", "values"):
+                return tuple(getattr(found.of, func.attr)())
         if func.attr == "get" and type(found).__name__ == "Row" and len(node.args) == 1:
             raise Unreadable(node, f'{shown(node)} may be None. Write row["field"].')
-        raise Unreadable(node, f"{shown(node)}: the method {func.attr} is not known. Lists have append, extend and index.")
+        known = "Lists have append, extend and index; dicts have items, keys, values and get."
+        raise Unreadable(node, f"{shown(node)}: the method {func.attr} is not known. {known}")
 
     def append(self, node: ast.AST, found: Items, value: Any) -> None:
         """One more item of a list."""
+        if found.number == GIVEN:
+            raise Unreadable(node, "the data are changed, which whoever gives them sees. Append to a list of the program's own.")
         if any(found is each for each in self.busy):
             raise Unreadable(node, "a list grows while it is gone through, which goes on with what is new. Append to another list.")
         if len(found.held) >= MOST_ITEMS:
@@ -155,6 +181,8 @@ class Calls(Expressions):
         if isinstance(found, Items):
             values = self.listed(node, found)
             for number, each in enumerate(values):
+                if each is place:  # one object, evaluated once
+                    return number
                 if self._same(node, each, place):
                     return number
             raise Unreadable(node, f"{shown(node)} finds nothing on some way through the program.")
@@ -162,14 +190,25 @@ class Calls(Expressions):
 
     # -- noise
 
-    def _noise(self, node: ast.Call, name: str, frame: Frame) -> Linear | Unknown:
+    def _noise(self, node: ast.Call, name: str, frame: Frame) -> Any:
         if name == "of":
             if len(node.args) != 1 or node.keywords:
                 raise Unreadable(node, "noise.of takes one declaration: noise.of(dp.laplace(scale=2)).")
             return self.draw(self._declared(node.args[0], frame))
+        if self.shared.coins or name in ("coin", "below"):
+            return self._coin(node, name, frame)
         if name not in ARGUMENTS:
-            raise Unreadable(node, f"noise.{name} is not known. There are {', '.join(ARGUMENTS)}, and noise.of(declaration).")
-        wanted = ARGUMENTS[name]
+            (meant, *_) = [*(f" Did you mean {one}?" for one in difflib.get_close_matches(name, ARGUMENTS, 1)), ""]
+            raise Unreadable(node, f"noise.{name} is not known.{meant} There are {', '.join(ARGUMENTS)}, and noise.of(declaration).")
+        given = self._given(node, name, ARGUMENTS[name])
+        law: list[tuple[str, Any]] = [("kind", "builtin"), ("name", name)]
+        for key, value in given.items():
+            number = self._public_number(key, value, frame)
+            law.append((key, format_expr(number.rest)))
+        return self.draw(tuple(law))
+
+    def _given(self, node: ast.Call, name: str, wanted: tuple[str, ...]) -> dict[str, ast.expr]:
+        """The arguments of noise, by name."""
         given: dict[str, ast.expr] = dict(zip(wanted, node.args, strict=False))
         for each in node.keywords:
             if each.arg not in wanted or each.arg in given:
@@ -177,15 +216,43 @@ class Calls(Expressions):
             given[each.arg or ""] = each.value
         if len(node.args) > len(wanted) or (len(given) < len(wanted) and name != "student_t"):
             raise Unreadable(node, f"noise.{name} takes {', '.join(wanted)}.")
-        law: list[tuple[str, Any]] = [("kind", "builtin"), ("name", name)]
-        for key, value in given.items():
-            number = self.number(value, self.value(value, frame))
-            if number.names:
-                raise Unreadable(
-                    value, f"{key} = {shown(value)} hangs on the data, and tells of it. Noise has numbers that are the same in every run."
-                )
-            law.append((key, format_expr(number.rest)))
-        return self.draw(tuple(law))
+        return given
+
+    def _coin(self, node: ast.Call, name: str, frame: Frame) -> Any:
+        """Noise with finitely many values: each of them is followed."""
+        if not self.shared.coins:
+            what = 'is read where what the data may be is listed: dp.program(inputs=["no", "yes"]).'
+            raise Unreadable(node, f"noise.{name} {what} Of sums there is other noise, such as noise.laplace(scale).")
+        if name not in coins.ARGUMENTS:
+            known = ", ".join(f"noise.{one}({', '.join(wanted)})" for one, wanted in coins.ARGUMENTS.items())
+            raise Unreadable(node, f"noise.{name} has more values than can be listed. Where inputs are listed there are {known}.")
+        given = self._given(node, name, coins.ARGUMENTS[name])
+        numbers = {key: self._public_number(key, value, frame) for key, value in given.items()}
+        p = numbers.get("p")
+        if p is not None and not p.terms and not 0 <= p.constant <= 1:
+            raise Unreadable(given["p"], f"p = {shown(given['p'])} is no probability, which is from 0 to 1.")
+        values = coins.chances(name, numbers)
+        if values is None:
+            raise Unreadable(node, f"{shown(node)}: how many values it has is not known. Use an integer that is written out.")
+        return self.one_of(values)
+
+    def _public_number(self, key: str, node: ast.expr, frame: Frame) -> Linear:
+        """A number of noise, which is the same in every run."""
+        what = (
+            f"{key} = {shown(node)} depends on the data: how much noise there is would tell of them. "
+            "Use numbers and parameters that are the same for all data."
+        )
+        try:
+            found = self.value(node, frame)
+            number = self.number(node, found)
+        except Unreadable as error:
+            named = [frame.names.get(each.id) for each in ast.walk(node) if isinstance(each, ast.Name)]
+            if not isinstance(error, Followed) and any(map(_is_of_data, named)):
+                raise Unreadable(node, what) from error
+            raise
+        if number.names:
+            raise Unreadable(node, what)
+        return number
 
     def _declared(self, node: ast.expr, frame: Frame) -> Law:
         """The table of noise that a call of a function of the package declares."""
@@ -288,255 +355,16 @@ class Calls(Expressions):
         self.events.append((YIELDED, found))
         return None
 
-    # -- what Python has
 
-    def _builtin_len(self, node: ast.Call, frame: Frame) -> Any:
-        (found,) = self._plain_arguments(node, frame, 1, 1)
-        if isinstance(found, Rows):
-            return self.over_records("1", found.where)
-        if isinstance(found, RowNumbers):
-            return self.over_records("1", found.where)
-        if isinstance(found, Answers | Vector):
-            return lin.name(LENGTH)
-        return len(self.listed(node, found))
-
-    def _builtin_sum(self, node: ast.Call, frame: Frame) -> Any:
-        values = self._plain_arguments(node, frame, 1, 2)
-        found, start = values[0], values[1] if len(values) > 1 else 0
-        if isinstance(found, Unknown):
-            return found
-        total: Any = start
-        if isinstance(found, RowNumbers):
-            total = lin.plus(self.number(node, start), self.over_records(found.text, found.where))
-        elif isinstance(found, Answers):
-            if self.in_loop:
-                raise Unreadable(node, "all answers are summed in each step. Keep a running sum: total = total + answer.")
-            self.shared.arity = 1
-            total = lin.plus(self.number(node, start), lin.name(TOTAL))
-        elif isinstance(found, Vector):
-            raise Unreadable(
-                node, "a sum over noisy answers: sum the answers, and add noise to the sum. For the noise of many write dp.sum."
-            )
-        else:
-            for item in self.listed(node, found):
-                total = self.combined(node, ast.Add(), total, item)
-        return total
-
-    def _builtin_max(self, node: ast.Call, frame: Frame) -> Any:
-        return self._extreme(node, frame, 1)
-
-    def _builtin_min(self, node: ast.Call, frame: Frame) -> Any:
-        return self._extreme(node, frame, -1)
-
-    def _extreme(self, node: ast.Call, frame: Frame, sign: int) -> Any:
-        keys = {given.arg: given.value for given in node.keywords}
-        if set(keys) - {"key"} or not node.args:
-            raise Unreadable(node, f"{shown(node)} has other arguments than are read here: max(list), max(a, b), max(places, key=...).")
-        values = [self.held(each, frame) for each in node.args]
-        found = values[0] if len(values) == 1 else None
-        if any(isinstance(each, Unknown) for each in values):
-            return UNKNOWN
-        if isinstance(found, ENDLESS):
-            if "key" in keys:
-                return self._by_key(node, found, keys["key"], frame, sign)
-            if isinstance(found, Vector):
-                return Place(found, sign, value=True)
-            if isinstance(found, Answers):
-                return Place(self._as_vector(node, frame), sign, value=True)
-            raise Unreadable(node, f"{shown(node)}: the greatest of noisy answers is read: max(noisy).")
-        if any(isinstance(each, RowNumber) for each in values) and "key" not in keys:
-            return RowNumber(f"{'max' if sign > 0 else 'min'}({', '.join(self.row_text(node, each) for each in values)})")
-        items = values if len(values) > 1 else self.listed(node, found)
-        if not items:
-            raise Unreadable(node, f"{shown(node)} is of an empty list.")
-        best = items[0]
-        with self.going_through(node, frame):
-            by = [self._key(keys["key"], each, frame) for each in items] if "key" in keys else items
-        highest = by[0]
-        for item, measure in zip(items[1:], by[1:], strict=True):
-            if self.compared(node, ast.Gt() if sign > 0 else ast.Lt(), measure, highest):
-                best, highest = item, measure
-        return best
-
-    def _as_vector(self, node: ast.Call, frame: Frame) -> Vector:
-        name = ast.Name("_", ast.Load(), lineno=node.lineno, col_offset=node.col_offset)
-        return Vector(
-            (ast.Name("_", ast.Store(), lineno=node.lineno, col_offset=node.col_offset), name), Frame({}, frame.function), Answers()
-        )
-
-    def _key(self, key: ast.expr, item: Any, frame: Frame) -> Any:
-        """The value of a key function at an item."""
-        if isinstance(key, ast.Lambda) and len(key.args.args) == 1 and not key.args.defaults and not key.args.kwonlyargs:
-            return self.value(key.body, Frame({**frame.names, key.args.args[0].arg: item}, frame.function, frame.unkept))
-        if isinstance(key, ast.Attribute) and key.attr == "__getitem__":
-            where = ast.Subscript(key.value, ast.Name("_", ast.Load()), ast.Load())
-            ast.copy_location(where, key)
-            ast.fix_missing_locations(where)
-            return self.value(where, Frame({**frame.names, "_": item}, frame.function, frame.unkept))
-        raise Unreadable(key, f"key = {shown(key)} is not read. Write key=lambda i: noisy[i].")
-
-    def _by_key(self, node: ast.Call, found: Any, key: ast.expr, frame: Frame, sign: int) -> Place:
-        """The place of the greatest, where the key of a place is the noisy answer there."""
-        vector: Vector | None = None
-        if isinstance(found, Places):
-            body = key.body if isinstance(key, ast.Lambda) and len(key.args.args) == 1 else None
-            if isinstance(body, ast.Subscript) and isinstance(body.slice, ast.Name) and isinstance(key, ast.Lambda):
-                inside = self.value(body.value, frame)
-                same = body.slice.id == key.args.args[0].arg
-                vector = (
-                    inside
-                    if same and isinstance(inside, Vector)
-                    else self._as_vector(node, frame)
-                    if same and isinstance(inside, Answers)
-                    else None
-                )
-            elif isinstance(key, ast.Attribute) and key.attr == "__getitem__":
-                inside = self.value(key.value, frame)
-                vector = inside if isinstance(inside, Vector) else None
-            elif body is not None and isinstance(key, ast.Lambda):
-                argument = key.args.args[0]
-                target = ast.Name(argument.arg, ast.Store(), lineno=argument.lineno, col_offset=argument.col_offset)
-                vector = Vector((target, body), Frame(dict(frame.names), frame.function), Places())
-        if vector is None:
-            raise Unreadable(node, f"{shown(node)}: the greatest of noisy answers is read: max(range(len(noisy)), key=lambda i: noisy[i]).")
-        return Place(vector, sign)
-
-    def _builtin_sorted(self, node: ast.Call, frame: Frame) -> Any:
-        keys = {given.arg: given.value for given in node.keywords}
-        if len(node.args) != 1 or set(keys) - {"key", "reverse"}:
-            raise Unreadable(node, f"{shown(node)}: sorted takes one list, key and reverse.")
-        found = self.held(node.args[0], frame)
-        descending = bool(self.value(keys["reverse"], frame)) if "reverse" in keys else False
-        if isinstance(found, Vector) and "key" not in keys:
-            return Ranked(found, descending, places=False)
-        if isinstance(found, Places) and "key" in keys:
-            return Ranked(self._by_key(node, found, keys["key"], frame, 1).of, descending, places=True)
-        items = list(self.listed(node, found))
-        with self.going_through(node, frame):
-            by = [self._key(keys["key"], each, frame) for each in items] if "key" in keys else list(items)
-        done: list[tuple[Any, Any]] = []
-        for item, measure in zip(items, by, strict=True):  # stable, as Python's own
-            at = len(done)
-            while at and self.compared(node, ast.Gt() if descending else ast.Lt(), measure, done[at - 1][1]):
-                at -= 1
-            done.insert(at, (item, measure))
-        return self.items([item for item, _ in done])
-
-    def _builtin_range(self, node: ast.Call, frame: Frame) -> Any:
-        values = self._plain_arguments(node, frame, 1, 3)
-        if len(values) == 1 and values[0] == lin.name(LENGTH):
-            return Places()
-        if len(values) == 2 and values[0] == 0 and values[1] == lin.name(LENGTH):
-            return Places()
-        if all(isinstance(each, int) for each in values):
-            return range(*values)
-        raise Unreadable(
-            node,
-            f"{shown(node)}: how many rounds there are is not known. Use numbers that are written out, or range(len(answers)).",
-        )
-
-    def _builtin_enumerate(self, node: ast.Call, frame: Frame) -> Any:
-        keys = {given.arg: given.value for given in node.keywords}
-        if set(keys) - {"start"} or not 1 <= len(node.args) <= 2:
-            raise Unreadable(node, f"{shown(node)}: enumerate takes a list, and start.")
-        found = self.held(node.args[0], frame)
-        begin = node.args[1] if len(node.args) > 1 else keys.get("start")
-        start = self.number(node, self.value(begin, frame)) if begin is not None else lin.constant(0)
-        if isinstance(found, ENDLESS):
-            return Counted(found, start)
-        return tuple((self.plain(lin.plus(start, lin.constant(i)), 0), item) for i, item in enumerate(self.listed(node, found)))
-
-    def _builtin_zip(self, node: ast.Call, frame: Frame) -> Any:
-        keys = {given.arg for given in node.keywords}
-        if keys - {"strict"}:
-            raise Unreadable(node, f"{shown(node)}: zip takes lists, and strict.")
-        lists = [self.held(each, frame) for each in node.args]
-        if any(isinstance(each, ENDLESS) for each in lists):
-            if not all(isinstance(each, ENDLESS) for each in lists):
-                raise Unreadable(
-                    node, f"{shown(node)} pairs answers with a list of known length. Say how many answers there are: dp.program(answers=3)."
-                )
-            return Zipped(tuple(lists))
-        return tuple(zip(*(self.listed(node, each) for each in lists), strict=False))
-
-    def _builtin_reversed(self, node: ast.Call, frame: Frame) -> Any:
-        (found,) = self._plain_arguments(node, frame, 1, 1)
-        return tuple(reversed(self.listed(node, found)))
-
-    def _builtin_list(self, node: ast.Call, frame: Frame) -> Any:
-        values = self._plain_arguments(node, frame, 0, 1)
-        if values and isinstance(values[0], (*ENDLESS, RowNumbers, Rows)):
-            return values[0]
-        return self.items(list(self.listed(node, values[0])) if values else [])
-
-    def _builtin_tuple(self, node: ast.Call, frame: Frame) -> Any:
-        values = self._plain_arguments(node, frame, 0, 1)
-        if values and isinstance(values[0], (*ENDLESS, RowNumbers, Rows)):
-            return values[0]
-        return tuple(self.listed(node, values[0])) if values else ()
-
-    def _builtin_dict(self, node: ast.Call, frame: Frame) -> Any:
-        if node.args:
-            raise Unreadable(node, f"{shown(node)}: write the dict with its keys.")
-        return Table({given.arg: self.held(given.value, frame) for given in node.keywords})
-
-    def _builtin_abs(self, node: ast.Call, frame: Frame) -> Any:
-        (found,) = self._plain_arguments(node, frame, 1, 1)
-        if isinstance(found, RowNumber):
-            return RowNumber(f"abs({self.row_text(node, found)})")
-        if isinstance(found, Unknown):
-            return found
-        number = self.number(node, found)
-        self._same_way(node, found, 0)
-        if type(found) is Fraction:
-            return abs(found)
-        return self.plain(number if self.decide(node, number, False) else lin.scale(number, -1), found)
-
-    def _builtin_any(self, node: ast.Call, frame: Frame) -> Any:
-        return self._some(node, frame, True)
-
-    def _builtin_all(self, node: ast.Call, frame: Frame) -> Any:
-        return self._some(node, frame, False)
-
-    def _some(self, node: ast.Call, frame: Frame, wanted: bool) -> bool:
-        """any and all: of a generator expression the items are evaluated one after the other, until one decides."""
-        if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
-            inner = node.args[0]
-            if isinstance(self.value(inner.generators[0].iter, frame), ENDLESS):
-                raise Unreadable(node, f"{shown(node)} goes through answers until one decides. Write a loop over the answers.")
-            self.listed(inner.generators[0].iter, self.value(inner.generators[0].iter, frame))
-            return any(self.truth(node, each) == wanted for each in self._unrolled(inner, inner.generators, frame)) == wanted
-        (found,) = self._plain_arguments(node, frame, 1, 1)
-        return any(self.truth(node, each) == wanted for each in self.listed(node, found)) == wanted
-
-    def _builtin_float(self, node: ast.Call, frame: Frame) -> Any:
-        (found,) = self._plain_arguments(node, frame, 1, 1)
-        if isinstance(found, str) and found.strip().lower().lstrip("+-") in ("inf", "infinity"):
-            return Infinite(-1 if found.strip().startswith("-") else 1)
-        if isinstance(found, str):
-            raise Unreadable(node, f"{shown(node)}: write the number without quotes.")
-        return Fraction(found) if isinstance(found, bool | int) else found
-
-    def _builtin_int(self, node: ast.Call, frame: Frame) -> Any:
-        (found,) = self._plain_arguments(node, frame, 1, 1)
-        if isinstance(found, bool | int):
-            return int(found)
-        raise Unreadable(
-            node, f"{shown(node)} rounds: a noisy number that is rounded has another law. Round what is told, after the program."
-        )
-
-    def _builtin_bool(self, node: ast.Call, frame: Frame) -> Any:
-        (found,) = self._plain_arguments(node, frame, 1, 1)
-        return self.truth(node, found)
-
-    def _builtin_print(self, node: ast.Call, frame: Frame) -> Any:
-        raise Unreadable(node, "print tells something beside what the program returns. Yield it, or leave it out.")
+def _is_of_data(found: Any) -> bool:
+    """Whether a value is of the data."""
+    known = (Rows, RowNumbers, RowNumber, Filtered, Derived, *ENDLESS)
+    return isinstance(found, known) or (isinstance(found, Linear) and bool(found.names))
 
 
 _WAYS: Final = {
-    "round": "A noisy number that is rounded has another law. Round what is told, after the program.",
     "map": "Write a comprehension.", "filter": "Write a comprehension with if.", "set": "Sets have no order. Use a list.",
     "eval": "Text that is run is not known when it is read.", "exec": "Text that is run is not known when it is read.",
-    "open": "Programs read no files.", "input": "Programs read no input.", "iter": "Write a for loop.", "next": "Write a for loop.",
+    "open": "Programs read no files.", "input": "Programs read no input.", "iter": "Write a for loop.",
     "isinstance": "All answers are numbers.", "str": "Tell the number itself.", "getattr": "Attributes are not read.",
 }  # fmt: skip

@@ -14,13 +14,16 @@ from dpverify.programs.faults import NotOfThisKind
 from dpverify.programs.folds import fold
 from dpverify.programs.greatest import greatest
 from dpverify.programs.linear import Linear
-from dpverify.programs.machine import Machine, Way, with_steps
+from dpverify.programs.machine import Machine, Way, numbers_of, with_steps
 from dpverify.programs.naming import is_whole, table_of
 from dpverify.programs.path import ANSWER, FRESH, LENGTH, ONCE, RECORDS, TOTAL, YIELDED, Shared
 from dpverify.programs.records import over_records
+from dpverify.programs.selected import selected
 from dpverify.programs.setting import Setting
+from dpverify.programs.steps import Did, put_literals
+from dpverify.programs.steps import Program as Steps
 from dpverify.programs.thresholds import above_threshold
-from dpverify.programs.told import RETURNED, Item, item, numbers
+from dpverify.programs.told import RETURNED, Item, is_derived, item, numbers
 from dpverify.programs.values import Law, Place
 
 ONE: Final = lin.constant(1)
@@ -39,8 +42,35 @@ class Compiled:
     draws: dict[str, tuple[Law, int]] = field(default_factory=dict)
 
 
+def one_after_the_other(setting: Setting, machines: list[Machine], generator: bool) -> Compiled:
+    """Loops over the answers, none of which depends on what another one kept: their mechanisms, one after the other.
+
+    Raises NotOfThisKind, also where they share noise.
+    """
+    parts: list[dict[str, Any]] = []
+    parameters: dict[str, Any] = {}
+    once: set[str] = set()
+    for machine in machines:
+        drawn = {name for number in numbers_of(machine) for name in number.names if name.startswith(ONCE)}
+        if once & drawn:
+            raise NotOfThisKind("two loops over the answers use one noise that was drawn before both. Draw a noise for each loop.")
+        once |= drawn
+        found = _loop(setting, with_steps(machine, frozenset(setting.shared.indices)), generator)
+        part = {**found.mechanism, **found.claim}
+        parameters |= part.pop("parameters", {})
+        parts.append(part)
+    outer: dict[str, Any] = {
+        "kind": "post_process",
+        "map": "what the program tells of its loops",
+        "part": {"kind": "compose", "parts": parts},
+    }
+    return Compiled({**outer, **({"parameters": parameters} if parameters else {})})
+
+
 def compiled(setting: Setting, found: list[Way] | Machine, generator: bool) -> Compiled:
     """The kind that a program is. Raises NotOfThisKind, with the reason, where it is none."""
+    if setting.shared.chosen:
+        return Compiled(selected(setting, found, generator))
     if isinstance(found, Machine):
         return _loop(setting, with_steps(found, frozenset(setting.shared.indices)), generator)
     places = [value for way in found for value in _values(way, generator) if isinstance(value, Place)]
@@ -48,9 +78,14 @@ def compiled(setting: Setting, found: list[Way] | Machine, generator: bool) -> C
         return _greatest(setting, found, generator)
     told = [(way.literals, tuple(_items(way, generator))) for way in found]
     used = {name for literals, items in told for each in (*(one.left for one in literals), *numbers(items)) for name in each.names}
+    used |= {name for way in found for each in way.opaque for name in each.names}
     if any(name.startswith(RECORDS) for name in used):
-        return Compiled(*over_records(setting, told, used))
+        ways = [(way.literals, items, way.opaque, way.attached) for way, (_, items) in zip(found, told, strict=True)]
+        return Compiled(*over_records(setting, ways))
     if len(found) == 1 and (one := _one_number(setting, told[0][1])) is not None:
+        if is_derived(told[0][1], whole=True):
+            part = {**one.mechanism, **one.claim}
+            return Compiled({"kind": "post_process", "map": "what the program tells of it", "part": part})
         return one
     return _at_once(setting, told, used)
 
@@ -135,8 +170,8 @@ def _at_once(setting: Setting, told: list[tuple[Any, tuple[Item, ...]]], used: s
         fresh = f"{FRESH}{name.partition(':')[2]}"
         put[name], shared.laws[fresh] = lin.name(fresh), shared.laws[name]
         shared.noises[FRESH, *shared.draw_of(name)] = fresh
-    ways = [(streams._literals(literals, put), streams.Did(_put(items, put), (), ())) for literals, items in told]
-    made = streams.Program(shared, (), {}, {(): ways}, (), at_once=True)
+    ways = [(put_literals(literals, put), Did(_put(items, put), (), ())) for literals, items in told]
+    made = Steps(shared, (), {}, {(): ways}, (), at_once=True)
     table, exact = streams.table(made, setting.taken)
     table["queries"] = 1
     return _of_table(setting, table, exact, factor)
@@ -180,14 +215,14 @@ class Inexact(Exception):
 
 
 def _of_table(
-    setting: Setting, table: dict[str, Any], exact: bool, factor: Fraction | str = Fraction(1), made: streams.Program | None = None
+    setting: Setting, table: dict[str, Any], exact: bool, factor: Fraction | str = Fraction(1), made: Steps | None = None
 ) -> Compiled:  # fmt: skip
     """A stream, or the kind that says the same; what is told of it alone where the program tells less."""
     sensitivity = setting.sensitivity(factor)
     draws = {name: setting.shared.draw_of(inner) for name, inner in setting.shared.named.items() if inner in setting.shared.laws}
     if exact:
         plain = None if made is None or setting.plain else above_threshold(made, setting.options, setting.many(1))
-        return Compiled({**(plain or table), **setting.together()}, sensitivity, draws=draws)
+        return Compiled({**setting.together(), **plain} if plain else {**table, **setting.together()}, sensitivity, draws=draws)
     table |= setting.together()
     return Compiled({"kind": "post_process", "map": "what the program tells of it", "part": {**table, **sensitivity}}, draws=draws)
 

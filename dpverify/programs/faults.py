@@ -26,6 +26,13 @@ class Unreadable(Exception):
         self.fault = fault(node, what)
 
 
+class Followed(Unreadable):
+    """Raised where something that could not be read is used: it is told of once."""
+
+    def __init__(self) -> None:
+        super().__init__(ast.Pass(), "")
+
+
 class NotOfThisKind(Exception):
     """A program that can be read, and is no mechanism of the kind that is tried: why, with the way out."""
 

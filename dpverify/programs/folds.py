@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from dpverify.programs import linear as lin
@@ -13,6 +14,7 @@ from dpverify.programs.naming import is_whole
 from dpverify.programs.path import ANSWER, FRESH, INDEX, KEPT, LENGTH, ONCE, TOTAL, YIELDED
 from dpverify.programs.setting import Setting
 from dpverify.programs.told import item, numbers
+from dpverify.programs.values import Derived
 
 
 def fold(setting: Setting, machine: Machine, generator: bool) -> Way | tuple[dict[str, Any], dict[str, Any]] | None:
@@ -63,6 +65,8 @@ def _names(way: Way) -> set[str]:
 def _put(value: Any, known: Mapping[str, Linear]) -> Any:
     if isinstance(value, tuple):
         return tuple(_put(each, known) for each in value)
+    if isinstance(value, Derived):
+        return replace(value, of=tuple(lin.put(each, known) for each in value.of))
     return lin.put(value, known) if isinstance(value, Linear) else value
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -12,16 +12,20 @@ from dpverify.programs import linear as lin
 from dpverify.programs.calls import Returned
 from dpverify.programs.faults import NotOfThisKind, Unreadable, fault
 from dpverify.programs.linear import Linear, Literal, impossible
-from dpverify.programs.path import INDEX, KEPT, Again, AtLoop, Frame, Script, Shared, StepDone, Where
+from dpverify.programs.path import INDEX, KEPT, Again, AtLoop, Frame, NextLoop, Script, Shared, StepDone, Where
 from dpverify.programs.rounding import Rounded, require_kept
-from dpverify.programs.statements import NUMBER_KEPT, Follower, counted
-from dpverify.programs.values import Element, Infinite, Items, Table, Vector
+from dpverify.programs.searches import COUNT, NUMBER_KEPT
+from dpverify.programs.statements import Follower, counted
+from dpverify.programs.values import Derived, Element, Filtered, Infinite, Items, Table, Unknown, Vector
+from dpverify.trusted.kernel.expr import ONE, Expr
 
 MOST_WAYS: Final = 600
 MOST_PLACES: Final = 24
 """Values of what is kept, before numbers among it are numbers that may be anything."""
 MOST_RESTARTS: Final = 200
 NO_RESULT: Final = object()
+NEXT: Final = "another loop"
+"""What a loop ends with that another one follows."""
 FIRST: Final = ""
 """What the first step is known by, among what is kept: no name is empty."""
 
@@ -38,6 +42,12 @@ class Way:
     result: Any = NO_RESULT
     after: Location | None = None
     kept: Mapping[str, Linear] = field(default_factory=dict)
+    attached: Mapping[str, Linear] = field(default_factory=dict)
+    """Of noises, the sums over records that each was added to."""
+    opaque: tuple[Linear, ...] = ()
+    """Noisy numbers that the way depends on, beside its comparisons."""
+    weight: Expr = ONE
+    """How likely it is, of programs that flip coins."""
 
 
 @dataclass
@@ -49,7 +59,12 @@ class Machine:
     steps: dict[Location, list[Way]]
     finish: dict[Location, list[Way]]
     before: list[tuple[int, Any]]
-    node: ast.stmt
+    node: ast.stmt | ast.expr
+
+    @property
+    def ends(self) -> list[Way]:
+        """The ways on which the loop, and what comes after it, is over."""
+        return [way for found in (self.steps, self.finish) for ways in found.values() for way in ways if way.after is None]
 
 
 class Stopped(Exception):
@@ -65,11 +80,15 @@ class Explorer:
     arguments: Mapping[str, Any]
     values: bool = False
     """Whether numbers that are counted are followed by their values, as long as these are few."""
+    loop: int = 0
+    """Which of the loops over the answers is followed."""
 
     def explored(self) -> list[Way] | Machine:
         """What the program does. Raises Stopped where it cannot be read."""
         ways, loop = self._begin()
         if self.shared.faults:
+            if loop is not None:
+                self._machine(loop)  # its steps may have more that cannot be read
             raise Stopped
         return ways if loop is None else self._machine(loop)
 
@@ -79,10 +98,10 @@ class Explorer:
         script: Script | None = Script()
         count = 0
         while script is not None:
-            follower, way, met = self._one(Where(), script)
+            follower, way, met = self._one(Where(loop=self.loop), script)
             if met is not None:
                 if loop is not None or follower.literals:
-                    what = "whether or how the loop over the answers is come to hangs on the data. Compare in the loop, or after it."
+                    what = "whether or how the loop over the answers is come to depends on the data. Compare in the loop, or after it."
                     self.shared.faults[fault(met.node, what)] = None
                     raise Stopped
                 loop = met
@@ -99,10 +118,11 @@ class Explorer:
         return ways, loop
 
     def _bounded(self, count: int) -> None:
-        if count > MOST_WAYS:
+        if count > MOST_WAYS and not self.shared.faults:
             self.shared.faults[
                 fault(self.function, f"more than {MOST_WAYS} ways through the program, or one step of it. Compare less in one step.")
             ] = None
+        if count > MOST_WAYS:
             raise Stopped
 
     def _one(self, where: Where, script: Script) -> tuple[Follower, Way | None, AtLoop | None]:
@@ -118,28 +138,33 @@ class Explorer:
             follower.before = list(follower.events)
             loop.before = follower.before
             return follower, None, loop
+        except NextLoop:
+            result = NEXT
         except StepDone as done:
             return follower, self._stepped(follower, where, done), None
         except Unreadable as error:
-            self.shared.faults[error.fault] = None
+            follower.noted(error)
+            if not self.shared.faults:
+                self.shared.faults[fault(self.function, "the program cannot be followed on all its ways.")] = None
             return follower, None, None
         except RecursionError:
             self.shared.faults[fault(self.function, "is nested too deeply.")] = None
             return follower, None, None
         result = None if result is NO_RESULT else result
         events = follower.events[len(follower.before) :] if where.part != "begin" else follower.events
-        return follower, Way(tuple(follower.literals), tuple(events), result), None
+        way = Way(tuple(follower.literals), tuple(events), result, opaque=tuple(follower.opaque), weight=follower.weight)
+        return follower, replace(way, attached=follower.attached), None
 
-    def elements(self, vector: Vector) -> list[tuple[tuple[Literal, ...], Any]]:
-        """What one of the noisy answers is, on all ways."""
+    def elements(self, vector: Vector | Filtered) -> list[tuple[tuple[Literal, ...], Any]]:
+        """What one of the noisy answers is, on all ways; NO_RESULT where it is left out."""
         found: list[tuple[tuple[Literal, ...], Any]] = []
         script: Script | None = Script()
         while script is not None:
             follower = Follower(self.shared, Where(), script)
             follower.in_loop = True
             try:
-                found.append((tuple(follower.literals), follower.element(vector)))
-                found[-1] = (tuple(follower.literals), found[-1][1])
+                passes, value = follower.passing(vector)
+                found.append((tuple(follower.literals), value if passes else NO_RESULT))
             except Unreadable as error:
                 self.shared.faults[error.fault] = None
             script = script.following()
@@ -147,16 +172,16 @@ class Explorer:
             raise Stopped
         return found
 
-    def as_loop(self, vector: Vector) -> Machine:
+    def as_loop(self, vector: Vector | Filtered) -> Machine:
         """A list of noisy answers that is told, as a loop that tells one after the other."""
-        ways = [Way(literals, ((0, value),), NO_RESULT, (), {}) for literals, value in self.elements(vector)]
+        ways = [Way(literals, () if value is NO_RESULT else ((0, value),), NO_RESULT, (), {}) for literals, value in self.elements(vector)]
         told = Items([], 0, told=True)
         return Machine((), {}, {(): ways}, {(): [Way((), (), told)]}, [], self.function)
 
     # -- the loop
 
     def _machine(self, loop: AtLoop) -> Machine:
-        counts = frozenset[str]() if self.values else counted(loop.node)  # type: ignore[arg-type]
+        counts = frozenset[str]() if self.values else counted(loop.node) | {COUNT}
         tracked, told, anything = frozenset[str](), frozenset[int](), counts
         for _ in range(MOST_RESTARTS):
             try:
@@ -172,6 +197,8 @@ class Explorer:
                 if (self.values and not many.mixed) or many.names <= anything:
                     break
                 anything |= many.names
+        if self.shared.faults:
+            raise Stopped
         self.shared.faults[fault(loop.node, "the loop keeps too much from step to step. Keep numbers and flags.")] = None
         raise Stopped
 
@@ -188,7 +215,7 @@ class Explorer:
                 continue
             if len(machine.steps) >= MOST_PLACES:
                 raise _TooManyPlaces(_changing(machine.steps))
-            where = Where("step", dict(place), tracked, told)
+            where = Where("step", dict(place), tracked, told, self.loop)
             machine.steps[place] = self._ways(where)
             machine.finish[place] = [] if place == start else self._ways(replace(where, part="finish"))
             open_ += [way.after for way in machine.steps[place] if way.after is not None]
@@ -249,7 +276,7 @@ class Explorer:
         if anything and isinstance(found, int | Fraction) and not isinstance(found, bool):
             numbers[f"{KEPT}{name}"] = lin.constant(found)
             return NUMBER_KEPT
-        if isinstance(found, bool | int | Fraction | str | Infinite) or found is None:
+        if isinstance(found, bool | int | Fraction | str | Infinite | Unknown) or found is None:
             return found
         what = "a list" if isinstance(found, Items | Table) else "something that is no number"
         way = "Append to one list, and return it." if isinstance(found, Items) else "Keep numbers, flags and words."
@@ -326,10 +353,29 @@ def with_steps(machine: Machine, indices: frozenset[str]) -> Machine:
     return replace(machine, first=begun, steps=steps, finish=finish)
 
 
+def numbers_of(found: Any) -> Iterator[Linear]:
+    """All numbers that a machine compares, keeps and tells."""
+    if isinstance(found, Linear):
+        yield found
+    elif isinstance(found, Literal):
+        yield found.left
+    elif isinstance(found, Mapping):
+        for each in (*found.keys(), *found.values()):
+            yield from numbers_of(each)
+    elif isinstance(found, tuple | list):
+        for each in found:
+            yield from numbers_of(each)
+    elif isinstance(found, Machine | Way | Items | Derived | Table):
+        for part in fields(found):
+            yield from numbers_of(getattr(found, part.name))
+
+
 def put(value: Any, known: Mapping[str, Linear]) -> Any:
     """What is told, with values in the place of names."""
     if isinstance(value, tuple):
         return tuple(put(each, known) for each in value)
+    if isinstance(value, Derived):
+        return replace(value, of=tuple(lin.put(each, known) for each in value.of))
     if isinstance(value, Table):
         return Table({key: put(each, known) for key, each in value.of.items()})
     if isinstance(value, Items) and not value.told:

@@ -150,7 +150,7 @@ def _bindings(body: list[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
 
 
 MOST_DEEP: Final = 150
-OPTIONS: Final = ("sensitivity", "neighbours", "adjacency", "bounds", "hull", "answers", "record", "rows", "parameters", "claims")
+OPTIONS: Final = ("sensitivity", "neighbours", "adjacency", "bounds", "hull", "answers", "inputs", "record", "rows", "parameters", "claims")
 """What the decorator may say."""
 
 

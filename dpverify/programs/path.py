@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
-from dpverify.programs.faults import Fault, Unreadable, fault
-from dpverify.programs.linear import Linear, Literal, impossible, literal, name, scale
+from dpverify.programs.faults import Fault, Followed, Unreadable, fault
+from dpverify.programs.linear import Linear, Literal, impossible, linear, literal, name, scale
 from dpverify.programs.module import Def, Module
-from dpverify.programs.values import UNKNOWN, Law, Unknown
+from dpverify.programs.values import UNKNOWN, Law, Place, Unknown
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
-from dpverify.trusted.kernel.expr import ZERO
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, mul
 from dpverify.trusted.kernel.model import Domain
 
 ANSWER: Final = "answer:"
@@ -24,8 +24,10 @@ KEPT: Final = "kept:"
 ONCE: Final = "once:"
 FRESH: Final = "fresh:"
 RECORDS: Final = "records:"
+CHOSEN: Final = "chosen:"
 """What names of a program's numbers begin with, which no name in its text does: an answer, the number of its step, how many answers
-there are, their sum, a number that is kept, noise drawn before the loop or in a step of it, a sum over records."""
+there are, their sum, a number that is kept, noise drawn before the loop or in a step of it, a sum over records, the answer
+where the greatest noisy one is."""
 
 FACTS: Final = (Literal(name(INDEX), False),)
 """What holds of names: steps are counted from 0."""
@@ -41,18 +43,24 @@ class Where:
     """Where a program is followed from. part: "begin" up to the loop, "step" once around it, "finish" from where answers end.
 
     location: of what is kept, constants; or its name where it is a number that is kept. told: numbers of lists that the loop appends to.
+    loop: which of the loops over the answers, one after the other, is followed.
     """
 
     part: str = "begin"
     location: Mapping[str, Any] = field(default_factory=dict)
     tracked: frozenset[str] = frozenset()
     told: frozenset[int] = frozenset()
+    loop: int = 0
+
+
+class NextLoop(Exception):
+    """Another loop over the answers, after the one that is followed."""
 
 
 class AtLoop(Exception):
     """The loop over all answers is met for the first time. kept: what names stand for there."""
 
-    def __init__(self, node: ast.stmt, kept: dict[str, Any]) -> None:
+    def __init__(self, node: ast.stmt | ast.expr, kept: dict[str, Any]) -> None:
         super().__init__()
         self.node, self.kept = node, kept
         self.before: list[tuple[int, Any]] = []
@@ -121,8 +129,11 @@ class Shared:
     indices: set[str] = field(default_factory=set)
     equalities: set[Linear] = field(default_factory=set)
     exact_equalities: bool = False
+    coins: bool = False
+    """Whether the data are one of values that are listed, so that noise has finitely many."""
     length: Any = None
     elements: dict[int, Linear] = field(default_factory=dict)
+    chosen: list[Place] = field(default_factory=list)
     named: dict[str, str] = field(default_factory=dict)
 
     def draw_of(self, name: str) -> tuple[Law, int]:
@@ -145,9 +156,14 @@ class Path:
         self.depth = 0
         self.in_loop = False
         self.after_loop = False
-        self.loop: ast.stmt | None = None
+        self.loops = 0
+        self.loop: ast.stmt | ast.expr | None = None
         self.generator = False
         self.before: list[tuple[int, Any]] = []
+        self.falling = frozenset[str]()
+        self.attached: dict[str, Linear] = {}
+        self.opaque: list[Linear] = []
+        self.weight: Expr = ONE
 
     # -- faults
 
@@ -155,6 +171,11 @@ class Path:
         """Notes what cannot be read; following goes on as far as it can."""
         self.shared.faults[fault(node, what)] = None
         return UNKNOWN
+
+    def noted(self, error: Unreadable) -> None:
+        """Notes an error, but where it follows from another."""
+        if not isinstance(error, Followed):
+            self.shared.faults[error.fault] = None
 
     # -- decisions
 
@@ -175,7 +196,7 @@ class Path:
             self.literals.append(asked)
             return True
         if self.where.part == "begin" and self.shared.length is None and not left.names:
-            raise Unreadable(node, f"whether {asked.text()} hangs on parameters. Give them values, or domains that decide it.")
+            raise Unreadable(node, f"whether {asked.text()} depends on parameters. Give them values, or domains that decide it.")
         answer = self.script.next()
         self.literals.append(asked if answer else asked.negated())
         return answer
@@ -194,7 +215,7 @@ class Path:
             (factor,) = left.of.values()
             rising = scale(left, 1 / factor)
             self.shared.equalities.add(rising)
-            return self.decide(node, rising, False)
+            return self.decide(node, scale(rising, -1) if left.names[0].removeprefix(KEPT) in self.falling else rising, False)
         return self.decide(node, left, False) and self.decide(node, scale(left, -1), False)
 
     # -- noise
@@ -210,6 +231,14 @@ class Path:
             self.shared.laws[self.shared.noises[key]] = law
         return name(self.shared.noises[key])
 
+    def one_of(self, values: Sequence[tuple[Any, Expr]]) -> Any:
+        """A value of noise that has finitely many, with its probability in the weight of this way."""
+        for value, chance in values:
+            if value is values[-1][0] or self.script.next():
+                self.weight = mul(self.weight, chance)
+                return value
+        raise AssertionError(values)
+
     # -- records
 
     def over_records(self, text: str, where: Sequence[str]) -> Linear:
@@ -219,9 +248,20 @@ class Path:
             self.shared.records.append(key)
         return name(f"{RECORDS}{self.shared.records.index(key)}")
 
+    def attach(self, a: Linear, b: Linear, sign: int) -> None:
+        """Notes the sum over records that a noise is added to. sign: of b."""
+        for noise, other, times in ((a, b, Fraction(sign)), (b, a, Fraction(1, sign))):
+            names = noise.names
+            if len(names) == 1 and names[0].startswith((ONCE, FRESH)) and other.names:
+                sums = linear({each: factor for each, factor in other.of.items() if each.startswith((RECORDS, CHOSEN))})
+                if sums.terms and not any(each.startswith((ONCE, FRESH)) for each in other.names):
+                    self.attached.setdefault(names[0], scale(sums, times / noise.of[names[0]]))
+
     def spent(self, node: ast.AST) -> None:
         """Raises Unreadable for a program that is followed for too long."""
         self.statements += 1
+        if self.statements > MOST_STATEMENTS and self.shared.faults:
+            raise Followed
         if self.statements > MOST_STATEMENTS:
             raise Unreadable(
                 node, "the program runs for too long before it tells anything: a loop that does not end, or of very many rounds."

@@ -10,14 +10,14 @@ from typing import Any, Final
 
 from dpverify.programs import linear as lin
 from dpverify.programs import module as modules
-from dpverify.programs import subset
-from dpverify.programs.compiled import Compiled, Inexact, compiled, is_generator
-from dpverify.programs.faults import Fault, NotOfThisKind, Unreadable, fault
-from dpverify.programs.machine import Explorer, Machine, Stopped, Way
+from dpverify.programs import subset, tables
+from dpverify.programs.compiled import Compiled, Inexact, compiled, is_generator, one_after_the_other
+from dpverify.programs.faults import Fault, NotOfThisKind, Unreadable, fault, shown
+from dpverify.programs.machine import NEXT, Explorer, Machine, Stopped, Way
 from dpverify.programs.module import Module, Program
 from dpverify.programs.path import ANSWER, Frame, Shared
 from dpverify.programs.setting import Setting
-from dpverify.programs.values import Answers, Element, Items, Noise, Place, Rows, Vector
+from dpverify.programs.values import GIVEN, Answers, Element, Filtered, Items, Noise, Place, Rows, Vector
 from dpverify.trusted.kernel.errors import ExprError
 from dpverify.trusted.kernel.expr import FUNCTIONS, Expr, Sym
 from dpverify.trusted.kernel.model import Domain
@@ -73,21 +73,39 @@ def compile_program(
     plain: whether a stream stays one, where another kind says the same. Raises Faulty listing all that cannot be read.
     """
     said = {**program.options, **options}
-    faults = [*_outside(module, program.function), *_options(program, said)]
+    faults = [*_outside(module, program.function), *_options(module, program, said)]
     if faults:
-        raise Faulty(faults)
+        with_more = isinstance(program.function, ast.FunctionDef) and not [*_options(module, program, said)]
+        raise Faulty([*faults, *(_more(module, program, values, domains, said, faults) if with_more else ())])
     assert isinstance(program.function, ast.FunctionDef)
     try:
+        if "inputs" in said:
+            return _listed(module, program, values, domains, said)
         return _read(module, program, values, domains, said, plain, alone=False)
     except RecursionError as error:
         what = f"{program.name} is nested too deeply: fewer branches inside each other, elif among them, can be read."
         raise Faulty([fault(program.function, what)]) from error
     except Faulty:
-        if {"answers", "adjacency"} & said.keys():
+        if {"answers", "adjacency", "inputs"} & said.keys():
             raise
         with contextlib.suppress(Faulty):  # the data are one number
             return _read(module, program, values, domains, {**said, "answers": 1}, plain, alone=True)
         raise
+
+
+def _more(
+    module: Module, program: Program, values: Mapping[str, Expr], domains: Mapping[str, Domain], said: Mapping[str, Any],
+    known: Sequence[Fault],
+) -> list[Fault]:  # fmt: skip
+    """What else cannot be read, where something is outside of the subset: on other lines, as those may follow from it."""
+    try:
+        _read(module, program, values, domains, said, False, alone=False)
+    except Faulty as error:
+        lines = {one.line for one in known} | {program.function.lineno}
+        return [one for one in error.faults if one.line not in lines]
+    except (RecursionError, AssertionError, AttributeError, TypeError, ValueError, LookupError):
+        pass  # what is outside has no meaning here
+    return []
 
 
 def _read(
@@ -106,6 +124,23 @@ def _read(
             raise Faulty([fault(program.function, f"{program.name} is no mechanism of a kind that there is: {error}")]) from error
         except Inexact:
             exact = True
+
+
+def _listed(
+    module: Module, program: Program, values: Mapping[str, Expr], domains: Mapping[str, Domain], said: Mapping[str, Any]
+) -> Compiled:  # fmt: skip
+    """The table of a program whose data are one of values that are listed. Raises Faulty."""
+    function = program.function
+    assert isinstance(function, ast.FunctionDef)
+    shared = Shared(module, values, domains, coins=True)
+    explorer = Explorer(shared, function, _arguments(program, shared, said, None))
+    data, *_ = [each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+    try:
+        return Compiled(tables.table(explorer, data, tables.inputs_of(said["inputs"]), is_generator(function)))
+    except Stopped as error:
+        raise Faulty([*shared.faults]) from error
+    except NotOfThisKind as error:
+        raise Faulty([fault(program.places.get("inputs", function), f"{program.name} is no table: {error}")]) from error
 
 
 def _compiled(
@@ -130,29 +165,44 @@ def _compiled(
     shared.faults.clear()  # so few answers can be read at once
     shared.indices.clear()
     shared.equalities.clear()
+    shared.chosen.clear()
     shared.arity = length
-    items = Items([lin.name(f"{ANSWER}{i + 1}") for i in range(length)], -1)
+    items = Items([lin.name(f"{ANSWER}{i + 1}") for i in range(length)], GIVEN)
     explorer = Explorer(shared, function, _arguments(program, shared, said, items))
     return _of(setting, explorer, generator)
 
 
 def _of(setting: Setting, explorer: Explorer, generator: bool) -> Compiled:
     found: list[Way] | Machine = explorer.explored()
+    if isinstance(found, Machine) and any(way.result is NEXT for way in found.ends):
+        return one_after_the_other(setting, _all_loops(explorer, found), generator)
     if isinstance(found, list) and len(found) == 1 and not generator:
         result = found[0].result
-        if isinstance(result, Vector):
+        if isinstance(result, Vector | Filtered):
             found = explorer.as_loop(result)
         elif isinstance(result, Answers):  # as they are
             names = [ast.Name("_", mode, lineno=1, col_offset=0) for mode in (ast.Store(), ast.Load())]
             found = explorer.as_loop(Vector(tuple(names), Frame({}, explorer.function), result))
     if isinstance(found, list):
-        for place in _places(found):
+        for place in [*_places(found), *setting.shared.chosen]:
             elements = explorer.elements(place.of)
             if len(elements) == 1 and not elements[0][0] and isinstance(elements[0][1], lin.Linear):
                 setting.shared.elements[id(place.of)] = elements[0][1]
             elif len(elements) == 1 and isinstance(elements[0][1], Element):
                 setting.shared.elements[id(place.of)] = lin.name(f"{ANSWER}1")
     return compiled(setting, found, generator)
+
+
+def _all_loops(explorer: Explorer, first: Machine) -> list[Machine]:
+    """The loops over the answers of a program that has several. Raises NotOfThisKind."""
+    machines = [first]
+    while any(way.result is NEXT for way in machines[-1].ends):
+        if not all(way.result is NEXT for way in machines[-1].ends):
+            raise NotOfThisKind("whether a loop over the answers follows another one depends on what that kept. Write two programs.")
+        found = replace(explorer, loop=len(machines)).explored()
+        assert isinstance(found, Machine)
+        machines.append(found)
+    return machines
 
 
 def _by_values(setting: Setting, explorer: Explorer, generator: bool, found: Compiled) -> Compiled:
@@ -211,7 +261,7 @@ def _outside(module: Module, function: modules.Def) -> list[Fault]:
     return found
 
 
-def _options(program: Program, said: Mapping[str, Any]) -> Iterator[Fault]:
+def _options(module: Module, program: Program, said: Mapping[str, Any]) -> Iterator[Fault]:
     """Options of the decorator whose values mean nothing."""
 
     def at(key: str, what: str) -> Fault:
@@ -231,8 +281,30 @@ def _options(program: Program, said: Mapping[str, Any]) -> Iterator[Fault]:
             "adjacency",
             "is of rows, whose sums have a sensitivity that is derived. Leave out sensitivity, neighbours, bounds, hull and answers.",
         )
-    if "adjacency" not in said and any(key in said for key in ("record", "rows")):
+    others = [key for key in ("sensitivity", "neighbours", "adjacency", "bounds", "hull", "answers", "record", "rows") if key in said]
+    if "inputs" in program.places:
+        yield from _inputs(module, program.places["inputs"])
+    if "inputs" in said and others:
+        yield at("inputs", f"lists what the data may be, each of which may be another: {', '.join(others)} is of data that are numbers.")
+    elif "adjacency" not in said and any(key in said for key in ("record", "rows")):
         yield at("record" if "record" in said else "rows", 'is of rows: write adjacency="add-remove" or "replace" beside it.')
+
+
+def _inputs(module: Module, node: ast.expr, inner: bool = False) -> Iterator[Fault]:
+    """What inputs list that is no word, integer, truth, None, or list of these: a decimal is another number to floats."""
+    try:
+        while isinstance(node, ast.Name):
+            node = modules.constant_of(module, node)
+    except Unreadable as error:
+        yield error.fault
+        return
+    if isinstance(node, ast.List) or (isinstance(node, ast.Tuple) and not inner):
+        for each in node.elts:
+            yield from _inputs(module, each, inner=True)
+        return
+    number = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+    if not isinstance(number, ast.Constant) or not (isinstance(number.value, int | str) or number.value is None):
+        yield fault(node, f"inputs lists {shown(node)}: what the data may be is words, integers, True, False, None and lists of them.")
 
 
 def _defaults(program: Program) -> list[tuple[ast.arg, ast.expr]]:

@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from dpverify.programs.faults import Unreadable, shown
 from dpverify.programs.linear import Linear, minus
-from dpverify.programs.path import ANSWER, FRESH, ONCE, RECORDS, TOTAL
+from dpverify.programs.path import ANSWER, CHOSEN, FRESH, ONCE, RECORDS, TOTAL
 from dpverify.trusted.kernel.expr import Sym
 
-DATA: Final = (ANSWER, ONCE, FRESH, TOTAL, RECORDS)
+DATA: Final = (ANSWER, ONCE, FRESH, TOTAL, RECORDS, CHOSEN)
 MOST: Final = 2**40
 """Beside numbers above this, or multiples below one part in it, floats lose the noise that is added to them."""
 EXACT: Final = 2**53

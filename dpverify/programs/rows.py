@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.programs import linear as lin
-from dpverify.programs.calls import Calls
+from dpverify.programs.builtins import Builtins
 from dpverify.programs.faults import Unreadable, shown
 from dpverify.programs.linear import Linear
 from dpverify.programs.path import Frame
@@ -18,7 +18,7 @@ NUMBER: Final = "number"
 WORD: Final = "word"
 
 
-class OverRecords(Calls):
+class OverRecords(Builtins):
     """Evaluates what is said of records."""
 
     def field(self, node: ast.Subscript, frame: Frame) -> RowNumber:
@@ -98,7 +98,9 @@ class OverRecords(Calls):
         own: set[str] = {node.target.id}
         self._each_row(node.body, inner, list(source.where), changed, own)
         for name, added in changed.items():
-            frame.names[name] = lin.plus(self.number(node, frame.names[name]), added)
+            before = self.number(node, frame.names[name])
+            self.attach(before, added, 1)
+            frame.names[name] = lin.plus(before, added)
         for name in own:
             frame.names.pop(name, None)
 

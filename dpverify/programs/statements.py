@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.programs import linear as lin
 from dpverify.programs.calls import Returned
-from dpverify.programs.expressions import ENDLESS
 from dpverify.programs.faults import Unreadable, shown
 from dpverify.programs.path import KEPT, AtLoop, Frame, Script, Shared, StepDone, Where
-from dpverify.programs.rows import OverRecords
-from dpverify.programs.values import Answers, Items, RowNumbers, Rows, Unknown, Vector
-
-NUMBER_KEPT: Final = "a number that is kept"
-
+from dpverify.programs.searches import NUMBER_KEPT, Searches, endless
+from dpverify.programs.values import UNKNOWN, Answers, Filtered, Items, RowNumbers, Rows, Unknown, Vector
 
 _BEFORE: Final = "a list that the loop appends to holds a noisy number before it. Tell that in a program of its own."
 
@@ -28,7 +25,7 @@ class Continue(Exception):
     """On to the next round of the loop that is followed."""
 
 
-class Follower(OverRecords):
+class Follower(Searches):
     """Follows statements."""
 
     def __init__(self, shared: Shared, where: Where, script: Script) -> None:
@@ -44,7 +41,24 @@ class Follower(OverRecords):
                 raise Unreadable(
                     statement, f"{shown(statement)} cannot be read: {type(statement).__name__} is no part of what programs are written in."
                 )
-            found(statement, frame)
+            try:
+                found(statement, frame)
+            except Unreadable as error:
+                self.noted(error)
+                self._left_out(statement, frame)
+
+    def _left_out(self, node: ast.stmt, frame: Frame) -> None:
+        """Goes on after a statement that could not be read, as far as there is something to be seen: what it binds is not known."""
+        for name in {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}:
+            frame.names[name] = UNKNOWN
+            frame.unkept.discard(name)
+        if isinstance(node, ast.Return):
+            raise Returned(UNKNOWN)
+        if isinstance(node, ast.For | ast.While | ast.Match) and not self.in_loop and self.where.part == "begin":
+            blocks = [case.body for case in node.cases] if isinstance(node, ast.Match) else [node.body, node.orelse]
+            for block in blocks:
+                with contextlib.suppress(Break, Continue, Returned, AtLoop):
+                    self.run(block, frame)
 
     def _do_pass(self, node: ast.Pass, frame: Frame) -> None:
         pass
@@ -86,7 +100,12 @@ class Follower(OverRecords):
         self.assign(node.target, self.combined(node, node.op, before, after), frame)
 
     def _do_if(self, node: ast.If, frame: Frame) -> None:
-        self.run(node.body if self.truth(node.test, self.value(node.test, frame)) else node.orelse, frame)
+        try:
+            holds = self.truth(node.test, self.value(node.test, frame))
+        except Unreadable as error:
+            self.noted(error)
+            holds = self.script.next()
+        self.run(node.body if holds else node.orelse, frame)
 
     def _do_match(self, node: ast.Match, frame: Frame) -> None:
         subject = self.value(node.subject, frame)
@@ -124,7 +143,7 @@ class Follower(OverRecords):
         source = self.value(node.iter, frame)
         if isinstance(source, Rows | RowNumbers):
             self.go_through(node, source, frame)
-        elif isinstance(source, ENDLESS):
+        elif endless(source):
             self._over_answers(node, source, frame)
         else:
             items = list(self.listed(node.iter, source))
@@ -143,8 +162,10 @@ class Follower(OverRecords):
         if self._meets_answers(node, frame):
             self._over_answers(node, None, frame)
             return
-        while self.truth(node.test, self.value(node.test, frame)):
+        while self.truth(node.test, test := self.value(node.test, frame)):
             self.spent(node)
+            if isinstance(test, Unknown):
+                break
             try:
                 self.run(node.body, frame)
             except Break:
@@ -155,16 +176,19 @@ class Follower(OverRecords):
 
     def _meets_answers(self, node: ast.While, frame: Frame) -> bool:
         names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
-        return any(isinstance(frame.names.get(name), Answers | Vector) for name in names)
+        return any(isinstance(frame.names.get(name), Answers | Vector | Filtered) for name in names)
 
     def _over_answers(self, node: ast.For | ast.While, source: Any, frame: Frame) -> None:
         """The loop over all answers."""
-        if self.in_loop or self.after_loop:
-            raise Unreadable(node, "a second loop over the answers. A program reads each answer once: put both loops into one.")
+        if self.in_loop:
+            raise Unreadable(node, "a loop over all answers in each step of another. A program reads each answer once.")
+        if self.is_another(node, frame):
+            return
         self.loop = node
         if self.where.part == "begin":
             raise AtLoop(node, dict(frame.names))
         self._put_in(node, frame)
+        self.falling = falling(node)
         self.before = list(self.events)
         self.in_loop = True
         ended = False
@@ -182,7 +206,10 @@ class Follower(OverRecords):
         if isinstance(node, ast.While) and not self.truth(node.test, self.value(node.test, frame)):
             return True
         if isinstance(node, ast.For):
-            self.assign(node.target, self.element(source), frame)
+            passes, found = self.passing(source)
+            if not passes:
+                raise StepDone(dict(frame.names))
+            self.assign(node.target, found, frame)
         try:
             self.run(node.body, frame)
         except Break:
@@ -220,16 +247,16 @@ class Follower(OverRecords):
             if name in self.where.location:
                 frame.names[name] = put_in(self.where.location[name], name)
         for found in frame.names.values():
-            self._opened(found)
+            self.opened(found)
 
-    def _opened(self, found: Any) -> None:
+    def opened(self, found: Any) -> None:
         """Marks the lists that the loop appends to."""
         if isinstance(found, Items):
             found.told = found.told or found.number in self.where.told
             if found.told and not all(isinstance(each, bool | int | Fraction | str) or each is None for each in found.held):
                 raise Unreadable(self.loop or ast.Pass(), _BEFORE)
         for each in found if isinstance(found, tuple) else found.held if isinstance(found, Items) else ():
-            self._opened(each)
+            self.opened(each)
 
 
 def put_in(kept: Any, name: str) -> Any:
@@ -256,7 +283,21 @@ def rebound(node: ast.For | ast.While) -> frozenset[str]:
     )
 
 
-def counted(node: ast.For | ast.While) -> frozenset[str]:
+def falling(node: ast.For | ast.While) -> frozenset[str]:
+    """The names from which a loop only takes away."""
+    downward: set[str] = set()
+    other: set[str] = set()
+    for each in ast.walk(node):
+        if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
+            (downward if isinstance(each.op, ast.Sub) else other).add(each.target.id)
+        elif isinstance(each, ast.Assign) and len(each.targets) == 1 and isinstance(each.targets[0], ast.Name):
+            name, value = each.targets[0].id, each.value
+            less = isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub) and ast.unparse(value.left) == name
+            (downward if less else other).add(name)
+    return frozenset(downward - other)
+
+
+def counted(node: ast.AST) -> frozenset[str]:
     """The names to which a loop adds, or which it puts together from themselves: numbers that may be anything."""
     found = {each.target.id for each in ast.walk(node) if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name)}
     for each in ast.walk(node):

@@ -3,85 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 
 from dpverify.programs import linear as lin
+from dpverify.programs.counters import find_limits
+from dpverify.programs.ends import ends, reveal
 from dpverify.programs.faults import NotOfThisKind
 from dpverify.programs.linear import Linear, Literal
-from dpverify.programs.machine import NO_RESULT, Location, Machine, Way
+from dpverify.programs.machine import NEXT, NO_RESULT, Machine, Way
 from dpverify.programs.naming import Names, is_whole, laws_of
-from dpverify.programs.normal import Asked, Case, Done, TooMany, Tree, branches, tree
+from dpverify.programs.normal import Case, TooMany, branches, tree
 from dpverify.programs.path import FACTS, FRESH, INDEX, KEPT, LENGTH, ONCE, YIELDED, Shared
-from dpverify.programs.told import RETURNED, Item, Leaf, StepNumber, item, key, lists_in, may_be_equal, numbers, word
-from dpverify.trusted.kernel.compare import certainly_lt
-from dpverify.trusted.kernel.expr import ZERO
+from dpverify.programs.steps import (
+    Did,
+    Program,
+    dead_numbers,
+    forget,
+    is_plain,
+    merge,
+    put_literals,
+    without_dead_ends,
+    without_idling,
+)  # fmt: skip
+from dpverify.programs.told import RETURNED, Item, Leaf, StepNumber, is_derived, item, key, lists_in, may_be_equal, numbers, word
 
-END: Final = -1
-"""Where a run is over, among the numbers of places."""
 ENDED: Final = "ended"
-
-
-@dataclass(frozen=True)
-class Did:
-    """What a step does. kept: new values of numbers; counts: what counters grow by."""
-
-    told: tuple[Item, ...]
-    after: Location | None
-    kept: tuple[tuple[str, Linear], ...]
-    counts: tuple[tuple[str, Linear], ...] = ()
-
-
-@dataclass
-class Program:
-    """A loop over answers on its way to a stream. limits: of counters."""
-
-    shared: Shared
-    start: Location
-    first: dict[str, Linear]
-    ways: dict[Location, list[tuple[tuple[Literal, ...], Did]]]
-    last: tuple[Item, ...]
-    at_once: bool = False
-    limits: dict[str, Linear] = field(default_factory=dict)
-    checked: set[Linear] = field(default_factory=set)
 
 
 def program(shared: Shared, machine: Machine, generator: bool) -> Program:
     """What each step of a loop tells and keeps. Raises NotOfThisKind for what is told after the answers end, and is no constant."""
     told = _told_lists(machine, generator)
-    finishes = [way for ways in machine.finish.values() for way in ways]
-    lasts = {_told(way, told, generator) for way in finishes}
-    if any(way.literals for way in finishes) or len({key(one) for one in lasts}) > 1 or any(True for one in lasts for _ in numbers(one)):
-        raise NotOfThisKind(
-            "what is told after the loop hangs on what was kept in it. Tell it in the loop, say how many answers there are: "
-            "dp.program(answers=3), or sum them: sum(answers)."
-        )
+    last, reveals = ends(machine, {place: [_told(way, told, generator) for way in found] for place, found in machine.finish.items()})
     begun = [item(of, value) for of, value in machine.before]
     if any(True for _ in numbers(tuple(begun))):
         raise NotOfThisKind("a noisy number is told before the loop. Tell it in a program of its own, and compose the two.")
-    last = next(iter(lasts), ())
     ways = {
         place: [(way.literals, Did(_told(way, told, generator), way.after, tuple(sorted(way.kept.items())))) for way in found]
         for place, found in machine.steps.items()
     }
     made = Program(shared, machine.start, dict(machine.first), ways, last)
+    if reveals is not None:
+        reveal(made, reveals)
     for cases in ways.values():
         for _, did in cases:
             for name, _value in did.kept:
                 made.first.setdefault(name, lin.constant(0))
-    _without_dead_ends(made)
-    for name in _dead(made):
-        _forget(made, name)
-    _merge(made)
-    _limits(made)
+    without_idling(made)
+    without_dead_ends(made)
+    for name in dead_numbers(made):
+        forget(made, name)
+    merge(made)
+    find_limits(made)
     return made
 
 
 def _told_lists(machine: Machine, generator: bool) -> frozenset[int]:
     if generator:
         return frozenset({YIELDED})
-    ends = [way for found in (machine.steps, machine.finish) for ways in found.values() for way in ways if way.after is None]
+    ends = machine.ends
+    if any(way.result is NEXT for way in ends):  # all that is told in the loop
+        return frozenset(of for ways in machine.steps.values() for way in ways for of, _ in way.events)
     told = {lists_in(way.result) for way in ends if way.result is not NO_RESULT}
     if len(told) > 1:
         raise NotOfThisKind("the list that the loop appends to is returned on some ways and not on others. Return it on all.")
@@ -93,172 +76,6 @@ def _told(way: Way, lists: frozenset[int], generator: bool) -> tuple[Item, ...]:
     if not generator and way.after is None and way.result is not NO_RESULT:
         found = (*found, item(RETURNED, way.result))
     return found
-
-
-def _is_plain(one: Item) -> bool:
-    return one.of == RETURNED and not any(leaf.number for leaf in one.leaves)
-
-
-# -- counters
-
-
-def _updates(made: Program, name: str) -> list[Linear]:
-    return [dict(did.kept).get(name, lin.name(name)) for ways in made.ways.values() for _, did in ways if did.after is not None]
-
-
-def _everywhere(made: Program, name: str) -> bool:
-    return all(any(name in dict(did.kept) for _, did in ways) or all(did.after is None for _, did in ways) for ways in made.ways.values())
-
-
-def _literals(found: tuple[Literal, ...], known: Mapping[str, Linear]) -> tuple[Literal, ...]:
-    return tuple(lin.literal(lin.put(one.left, known), one.strict) for one in found)
-
-
-def _without_dead_ends(made: Program) -> None:
-    """Places from where nothing more is told are where the run is over."""
-    silent = [one for one in made.last if not _is_plain(one)]
-    if silent:
-        return
-    dead: set[Location] = set(made.ways)
-    while True:
-        left = {
-            place
-            for place in dead
-            if all(_says_nothing(made, did) and (did.after is None or did.after in dead) for _, did in made.ways[place])
-        }
-        if left == dead:
-            break
-        dead = left
-    if made.start in dead:
-        return
-    for place, ways in made.ways.items():
-        made.ways[place] = [
-            (literals, replace(did, after=None, kept=(), told=(*did.told, *made.last)) if did.after in dead else did)
-            for literals, did in ways
-        ]
-    for place in dead:
-        del made.ways[place]
-
-
-def _says_nothing(made: Program, did: Did) -> bool:
-    return did.told == () if did.after is not None else key(did.told) == key(made.last)
-
-
-def _limits(made: Program) -> None:
-    """Counters whose limit ends the run: a comparison that nothing but a counter is in, and that ends the run where it holds."""
-    for name in list(made.first):
-        if not made.first[name].names and _everywhere(made, name) and len(made.ways) == 1:
-            _limit(made, name)
-
-
-def _limit(made: Program, name: str) -> None:
-    (place,) = made.ways
-    ways = made.ways[place]
-    grows = {each: lin.minus(each, lin.name(name)) for each in _updates(made, name)}
-    if any(step.names or not _not_negative(made, step) for step in grows.values()):
-        return
-    if any(name in each.names for _, did in ways for each in (*numbers(did.told), *(value for key_, value in did.kept if key_ != name))):
-        return
-    ends: set[Linear] = set()
-    kept: list[tuple[tuple[Literal, ...], Did]] = []
-    heads = [
-        literals
-        for literals, did in ways
-        if did.after is None and len(literals) == 1 and _on(literals[0], name) and key(did.told) == key(made.last)
-    ]
-    if heads:
-        reached = heads[0][0]
-        ends.add(_end(made, reached, name, lin.constant(0), ways))
-        for literals, did in ways:
-            if literals == heads[0]:
-                continue
-            if reached.negated() not in literals:
-                return
-            rest = tuple(one for one in literals if one != reached.negated())
-            kept.append((rest, did))
-    else:
-        going = {(frozenset(literals), key(did.told)): (literals, did) for literals, did in ways if did.after is not None}
-        matched: set[frozenset[Literal]] = set()
-        for literals, did in ways:
-            mine = [one for one in literals if _on(one, name)]
-            if did.after is None and len(mine) == 1:
-                plain = tuple(one for one in did.told if not _is_plain(one))
-                if key(tuple(one for one in did.told if _is_plain(one))) != key(made.last):
-                    return
-                other = going.get((frozenset(literals) - {mine[0]} | {mine[0].negated()}, key(plain)))
-                if other is None or [*numbers(other[1].told)] != [*numbers(plain)]:
-                    return
-                step = lin.minus(dict(other[1].kept)[name], lin.name(name))
-                ends.add(_end(made, mine[0], name, step, ways))
-                matched.add(frozenset(other[0]))
-                kept.append((tuple(one for one in literals if one != mine[0]), other[1]))
-        for literals, did in ways:
-            if did.after is None:
-                if not any(_on(one, name) for one in literals):
-                    kept.append((literals, did))
-            elif frozenset(literals) not in matched:
-                if lin.minus(dict(did.kept)[name], lin.name(name)) != lin.constant(0):
-                    return
-                kept.append((literals, did))
-    if len(ends) != 1 or any(_on(one, name) for literals, _ in kept for one in literals):
-        return
-    limit = lin.minus(next(iter(ends)), made.first[name])
-    if not certainly_lt(ZERO, limit.rest, made.shared.domains):
-        return
-    made.limits[name] = limit
-    counted = [(literals, _counting(did, name)) for literals, did in kept]
-    made.ways[place] = counted
-    if _whole_steps(made, name, grows.values()):
-        for step in {*grows.values(), lin.constant(0)}:
-            made.checked.add(lin.minus(lin.plus(lin.name(name), step), next(iter(ends))))
-    made.first.pop(name)
-
-
-def _counting(did: Did, name: str) -> Did:
-    step = lin.minus(dict(did.kept)[name], lin.name(name)) if name in dict(did.kept) else lin.constant(0)
-    kept = tuple(one for one in did.kept if one[0] != name)
-    return replace(did, kept=kept, counts=((*did.counts, (name, step)) if step != lin.constant(0) else did.counts))
-
-
-def _on(one: Literal, name: str) -> bool:
-    return name in one.left.names
-
-
-def _not_negative(made: Program, step: Linear) -> bool:
-    return not certainly_lt(step.rest, ZERO, made.shared.domains) and (
-        (not step.terms and step.constant >= 0) or certainly_lt(ZERO, step.rest, made.shared.domains)
-    )
-
-
-def _is_integer(made: Program, number: Linear) -> bool:
-    """Whether a number without names is an integer for certain."""
-    if number.constant.denominator != 1 or number.names:
-        return False
-    for atom, factor in number.terms:
-        domain = made.shared.domains.get(getattr(atom, "name", ""))
-        if factor.denominator != 1 or domain is None or not domain.integer:
-            return False
-    return True
-
-
-def _whole_steps(made: Program, name: str, steps: Any) -> bool:
-    small = all(not step.terms and step.constant in (0, 1) for step in steps)
-    return small and _is_integer(made, made.first[name])
-
-
-def _end(made: Program, reached: Literal, name: str, step: Linear, ways: Any) -> Linear:
-    """The value of the counter, after the step, from which on the run is over: of name + rest >= 0."""
-    if reached.left.of != {name: 1}:
-        return lin.name(name)  # no limit: a name is no number
-    rest = lin.minus(reached.left, lin.name(name))
-    if not reached.strict:
-        return lin.minus(step, rest)
-    whole = (
-        _is_integer(made, rest)
-        and _is_integer(made, made.first[name])
-        and all(_is_integer(made, lin.minus(each, lin.name(name))) for each in _updates(made, name))
-    )
-    return lin.plus(lin.minus(step, rest), lin.constant(1)) if whole else lin.name(name)
 
 
 # -- what can be seen
@@ -285,8 +102,8 @@ def seen(made: Program) -> bool:
         ends = [sum(one.of == clock for one in did.told) for did in every if did.after is None]
         if len(counts) == 1 and min(counts) >= 1 and all(end <= min(counts) for end in ends) and _others_follow(every, clock):
             return True
-    tells = [did for did in every if any(not _is_plain(one) for one in did.told) or did.after is None]
-    if all(any(map(_tells_step, did.told)) for did in tells) and going:
+    tells = [did for did in every if any(not is_plain(one) for one in did.told) or did.after is None]
+    if all(any(map(_tells_step, did.told)) for did in tells) and all(did in tells for did in every if did.counts) and going:
         return all(not may_be_equal(did.told, made.last, spread) for did in every if did.after is None)
     return not going and all(did.told for did in every)
 
@@ -307,14 +124,14 @@ def _others_follow(every: list[Did], clock: int) -> bool:
 
 def table(made: Program, taken: Any) -> tuple[dict[str, Any], bool]:
     """The stream's table, without what the claim says of neighbours, and whether it tells no more than the program."""
-    exact = seen(made)
+    exact = seen(made) and not made.partial and not any(is_derived(did.told) for ways in made.ways.values() for _, did in ways)
     if exact:
         _forget_steps(made)
-    for name in _dead(made):
-        _forget(made, name)
-    _merge(made)
-    for name in _dead(made):
-        _forget(made, name)
+    for name in dead_numbers(made):
+        forget(made, name)
+    merge(made)
+    for name in dead_numbers(made):
+        forget(made, name)
     ways, start = made.ways, made.start
     used = _used(made, ways)
     if LENGTH in used:
@@ -373,7 +190,7 @@ def asks_counters(made: Program) -> bool:
 
 
 def _listed(ways: list[tuple[tuple[Literal, ...], Did]], once: Mapping[str, Linear]) -> list[tuple[tuple[Literal, ...], Did]]:
-    cases: list[Case] = [(_literals(literals, once), did) for literals, did in ways]
+    cases: list[Case] = [(put_literals(literals, once), did) for literals, did in ways]
     try:
         return branches(tree(cases, FACTS), FACTS)  # type: ignore[return-value]
     except TooMany as error:
@@ -385,12 +202,11 @@ def _branch(
     ended: str, steps: bool, words: dict[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
     found: dict[str, Any] = {"when": guards} if guards else {}
-    told = tuple(one for one in did.told if not (_is_plain(one) and one.shape == "[*]"))
-    if did.after is None and key(tuple(one for one in told if _is_plain(one))) == key(
-        tuple(one for one in made.last if one.shape != "[*]")
-    ):
-        told = tuple(one for one in told if not _is_plain(one))
-    found["emit"] = _emitted(told, did, words)
+    told, last = (tuple(one for one in found if not (is_plain(one) and one.shape == "[*]")) for found in (did.told, made.last))
+    alike = did.after is not None or not last
+    if did.after is None and last and key(told[len(told) - len(last) :]) == key(last):  # as where the answers end
+        told, alike = told[: len(told) - len(last)], True
+    found["emit"] = _emitted(told, did, words, alike)
     tells = [names.text(lin.put(each, once)) for each in numbers(told)]
     if tells:
         found["tell"] = tells
@@ -410,9 +226,12 @@ def _branch(
     return found
 
 
-def _emitted(told: tuple[Item, ...], did: Did, words: dict[str, Any]) -> str:
-    """A short word for the constants that are told, another one for others. words: those that are taken, and for what."""
-    what = key(told) or ("nothing", did.after is None)
+def _emitted(told: tuple[Item, ...], did: Did, words: dict[str, Any], alike: bool) -> str:
+    """A short word for the constants that are told, another one for others. words: those that are taken, and for what.
+
+    alike: whether what is told after it is what is told where the answers end, so that the last step may be either.
+    """
+    what = (key(told) or ("nothing", did.after is None), alike)
     plain, count = _short(told, did), 1
     text = plain
     while words.setdefault(text, what) != what:
@@ -453,63 +272,3 @@ def _without_step(one: Item) -> Item:
         for leaf in one.leaves
     ]
     return replace(one, leaves=tuple(leaves))
-
-
-def _dead(made: Program) -> frozenset[str]:
-    """Numbers that are kept, and neither compared nor told, nor used for those that are."""
-    live = {
-        each
-        for ways in made.ways.values()
-        for literals, did in ways
-        for one in (*(each.left for each in literals), *numbers(did.told))
-        for each in one.names
-    }
-    while True:
-        more = {each for ways in made.ways.values() for _, did in ways for name, value in did.kept if name in live for each in value.names}
-        if more <= live:
-            break
-        live |= more
-    return frozenset(made.first) - live
-
-
-def _forget(made: Program, name: str) -> None:
-    made.first.pop(name, None)
-    for place, ways in made.ways.items():
-        made.ways[place] = [(literals, replace(did, kept=tuple(one for one in did.kept if one[0] != name))) for literals, did in ways]
-
-
-def _merge(made: Program) -> None:
-    """Makes places from which the same is done one."""
-    classes: dict[Location | None, int] = dict.fromkeys(made.ways, 0)
-    classes[None] = END
-    while True:
-        signs: dict[Any, int] = {}
-        after: dict[Location | None, int] = {None: END}
-        for place, ways in made.ways.items():
-            cases: list[Case] = [(literals, _signed(did, classes)) for literals, did in ways]
-            try:
-                sign = _sign(tree(cases, FACTS))
-            except TooMany as error:
-                raise NotOfThisKind("a step compares too much to be put in order. Compare less in one step.") from error
-            after[place] = signs.setdefault((classes[place], sign), len(signs))
-        if len(set(after.values())) == len(set(classes.values())):
-            break
-        classes = after
-    found: dict[Any, list[tuple[tuple[Literal, ...], Did]]] = {}
-    for place, ways in made.ways.items():
-        if classes[place] not in found:
-            moved = [(literals, replace(did, after=None if did.after is None else (("", classes[did.after]),))) for literals, did in ways]
-            found[classes[place]] = moved
-    made.ways = {(("", number),): cases for number, cases in found.items()}
-    made.start = (("", classes[made.start]),)
-
-
-def _signed(did: Did, classes: Mapping[Location | None, int]) -> Any:
-    return (did.told, classes[did.after], did.kept, did.counts)
-
-
-def _sign(found: Tree) -> Any:
-    if isinstance(found, Done):
-        return found.what
-    assert isinstance(found, Asked)
-    return (found.literal, _sign(found.holds), _sign(found.fails))

@@ -11,7 +11,10 @@ from dpverify.programs.faults import Fault, fault, shown
 NOISE: Final = "noise"
 
 _WAYS: Final[Mapping[type[ast.AST], tuple[str, str]]] = {
-    ast.Try: ("try", "an exception is an output too, and which one is raised may hang on the data. Write the conditions as if statements."),
+    ast.Try: (
+        "try",
+        "an exception is an output too, and which one may depend on the data. Write the conditions as if statements.",
+    ),
     ast.TryStar: ("try", "an exception is an output too. Write the conditions as if statements."),
     ast.Raise: ("raise", "an exception tells something of the data. Yield or return a word in its place."),
     ast.Assert: ("assert", "an exception tells something of the data, and asserts may be switched off. Use if, and return a word."),
@@ -19,7 +22,7 @@ _WAYS: Final[Mapping[type[ast.AST], tuple[str, str]]] = {
     ast.AsyncWith: ("async with", "programs run step by step. Write a plain function."),
     ast.AsyncFor: ("async for", "programs run step by step. Use for."),
     ast.Await: ("await", "programs run step by step. Write a plain function."),
-    ast.Global: ("global", "what a program does would hang on what ran before. Give the value as an argument."),
+    ast.Global: ("global", "what a program does would depend on what ran before. Give the value as an argument."),
     ast.Nonlocal: ("nonlocal", "nested functions that change names are not read. Keep the number in the function itself."),
     ast.Delete: ("del", "names keep what they are bound to. Leave it out."),
     ast.Import: ("import", "what it brings is not known. Import at the top of the module, and write what is computed in plain arithmetic."),
@@ -37,7 +40,6 @@ _WAYS: Final[Mapping[type[ast.AST], tuple[str, str]]] = {
     ast.Starred: ("a starred expression", "how many values it stands for is not known. Write them one by one."),
     ast.Set: ("a set", "sets have no order, and fall together where elements are equal. Use a list or a tuple."),
     ast.SetComp: ("a set", "sets have no order, and fall together where elements are equal. Use a list."),
-    ast.DictComp: ("a dict comprehension", "Write a list, or a dict with its keys written out."),
     ast.JoinedStr: ("an f-string", "numbers would be told as text, rounded in a way of its own. Yield a tuple of words and numbers."),
     ast.Lambda: ("lambda", "only max, min and sorted take one, as their key: key=lambda i: noisy[i]. Define a function of the module."),
     ast.MatMult: ("@", "arrays are not read. Write sums."),
@@ -79,7 +81,7 @@ def faults(function: ast.FunctionDef | ast.AsyncFunctionDef, *, program: bool) -
 
 
 LAZY: Final = frozenset({"enumerate", "zip", "reversed"})
-EATS: Final = frozenset({"sum", "max", "min", "any", "all", "sorted", "list", "tuple"})
+EATS: Final = frozenset({"sum", "max", "min", "any", "all", "sorted", "list", "tuple", "next"})
 """What goes through all of its argument at once."""
 
 
@@ -96,6 +98,22 @@ def _eats(parent: ast.AST, child: ast.AST) -> bool:
     if not isinstance(parent, ast.Call) or not isinstance(parent.func, ast.Name) or child not in parent.args:
         return False
     return parent.func.id in EATS or (parent.func.id in LAZY and not isinstance(child, ast.GeneratorExp))
+
+
+VIEWS: Final = frozenset({"items", "keys", "values"})
+
+
+def _is_view(node: ast.AST) -> bool:
+    """Whether it is what a dict gives to be gone through, which is no list."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in VIEWS and not node.args
+
+
+def _views(parent: ast.AST, child: ast.AST) -> bool:
+    """Whether what a dict gives is gone through, or counted, where it stands."""
+    if isinstance(parent, ast.For | ast.comprehension):
+        return child is parent.iter
+    named = isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and child in parent.args
+    return named and parent.func.id in EATS | LAZY | {"len"}  # type: ignore[attr-defined]
 
 
 def _captures(node: ast.match_case) -> bool:
@@ -147,6 +165,8 @@ def _within(node: ast.AST, key: bool = False) -> Iterator[Fault]:
     for child in children:
         if _is_lazy(child) and not _eats(node, child):
             yield fault(child, f"{shown(child)} can be gone through once, and as it is gone through. Make it a list: [... for ...].")
+        if _is_view(child) and not _views(node, child):
+            yield fault(child, f"{shown(child)} can be gone through, and nothing else. Make it a list: list({shown(child)}).")
         if isinstance(child, ast.Yield | ast.YieldFrom) and not isinstance(node, ast.Expr):
             yield fault(
                 child, f"{shown(child)} is used as a value, which whoever reads the output sends. Write yield on a line of its own."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,8 +13,8 @@ from dpverify.programs.linear import Linear, Literal
 from dpverify.programs.naming import is_whole, table_of
 from dpverify.programs.normal import Asked, Done, TooMany, tree
 from dpverify.programs.path import ANSWER, FACTS, FRESH, ONCE, Shared
-from dpverify.programs.streams import Did, Program
-from dpverify.programs.told import key, numbers
+from dpverify.programs.steps import Did, Program, put_literals
+from dpverify.programs.told import Leaf, key, numbers
 from dpverify.trusted.kernel.expr import format_expr
 
 NEIGHBOURS = ("all", "one", "monotone", "increasing", "decreasing")
@@ -22,9 +23,69 @@ _ANSWER = f"{ANSWER}1"
 
 def above_threshold(made: Program, options: Mapping[str, Any], many: tuple[Any, Mapping[str, Any]]) -> dict[str, Any] | None:
     """The same mechanism as above_threshold; None where it is none."""
-    if len(made.ways) != 1 or made.first or (made.shared.arity or 1) != 1 or options.get("neighbours", "all") not in NEIGHBOURS:
+    if len(made.ways) != 1 or (made.shared.arity or 1) != 1 or options.get("neighbours", "all") not in NEIGHBOURS:
         return None
     (ways,) = made.ways.values()
+    again = False
+    if made.first:
+        kept = _drawn_again(made, ways)
+        if kept is None:
+            return None
+        ways, again = kept, True
+    found = _above(made, ways, options, many) or _below(made, ways, options, many)
+    return {**found, "resample": True} if found is not None and again else found
+
+
+Cases = list[tuple[tuple[Literal, ...], Did]]
+
+
+def _drawn_again(made: Program, ways: Cases) -> Cases | None:
+    """The steps with one threshold, where its noise is drawn anew after some of them; None where that is not what is kept."""
+    if len(made.first) != 1:
+        return None
+    ((name, first),) = made.first.items()
+    if len(first.names) != 1 or not first.names[0].startswith(ONCE) or first != lin.name(first.names[0]):
+        return None
+    found: Cases = []
+    for literals, did in ways:
+        value = dict(did.kept).get(name, lin.name(name))
+        fresh = value.names[0] if len(value.names) == 1 else ""
+        anew = fresh.startswith(FRESH) and value == lin.name(fresh) and made.shared.laws[fresh] == made.shared.laws[first.names[0]]
+        used = [each for one in literals for each in one.left.names] + [each for number in numbers(did.told) for each in number.names]
+        if (anew and fresh in used) or len(did.kept) > 1 or not (anew or value == lin.name(name)):
+            return None
+        if did.after is not None and anew != bool(did.counts):
+            return None  # the kind draws it anew after each answer that counts
+        put = {name: first}
+        told = tuple(
+            replace(one, leaves=tuple(Leaf(lin.put(leaf.value, put), number=True) if leaf.number else leaf for leaf in one.leaves))
+            for one in did.told
+        )
+        found.append((put_literals(literals, put), replace(did, kept=(), told=told)))
+    return found
+
+
+def _below(made: Program, ways: Cases, options: Mapping[str, Any], many: tuple[Any, Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Answers that are compared from the other side are their opposites, with noise that is the same turned around."""
+    noises = {name for literals, _ in ways for one in literals for name in one.left.names if name.startswith((ONCE, FRESH))}
+    if any(True for _, did in ways for _ in numbers(did.told)):
+        return None
+    if any(table_of(made.shared.laws[name]).get("name") not in SYMMETRIC for name in noises):
+        return None
+    turned = {name: lin.scale(lin.name(name), -1) for name in (*noises, _ANSWER)}
+    found = _above(made, [(put_literals(literals, turned), did) for literals, did in ways], options, many)
+    if found is None:
+        return None
+    ends = options.get("bounds")
+    if ends is not None and isinstance(ends, list) and len(ends) == 2:
+        found["bounds"] = [f"-({end})" for end in reversed(ends)]
+    elif ends is not None:
+        return None
+    other = {"increasing": "decreasing", "decreasing": "increasing"}.get(options.get("neighbours", "all"))
+    return found | ({"neighbours": other} if other else {})
+
+
+def _above(made: Program, ways: Cases, options: Mapping[str, Any], many: tuple[Any, Mapping[str, Any]]) -> dict[str, Any] | None:
     try:
         found = tree(ways, FACTS)
     except TooMany:

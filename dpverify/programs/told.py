@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
@@ -11,13 +11,16 @@ from dpverify.programs import linear as lin
 from dpverify.programs.faults import NotOfThisKind
 from dpverify.programs.linear import Linear
 from dpverify.programs.path import ANSWER
-from dpverify.programs.values import Element, Infinite, Items, Place, Table, Unknown
+from dpverify.programs.values import Derived, Earlier, Element, Filtered, Infinite, Items, Place, Table, Unknown, Vector
 
 
 class StepNumber(str):
     """The number of the step in what is told, as text: no text that a program tells."""
 
 
+DERIVED: Final = "~"
+WHOLE: Final = "^"
+"""What is computed of numbers stands behind one of these: of numbers that follow from it, behind the second."""
 RETURNED: Final = -2
 """What is told by return, beside what is yielded and what lists hold."""
 
@@ -71,6 +74,9 @@ def _shape(value: Any, leaves: list[Leaf]) -> str:
     if isinstance(value, bool | int | Fraction | str) or value is None:
         leaves.append(Leaf(value))
         return "%"
+    if isinstance(value, Derived):
+        leaves += [Leaf(each, number=True) for each in value.of]
+        return f"{WHOLE if value.whole else DERIVED}({', '.join('%' for _ in value.of)})"
     if isinstance(value, Infinite):
         leaves.append(Leaf("inf" if value.sign > 0 else "-inf"))
         return "%"
@@ -78,7 +84,17 @@ def _shape(value: Any, leaves: list[Leaf]) -> str:
         return "?"
     if isinstance(value, Place):
         raise NotOfThisKind("the greatest noisy answer is told together with something else. Tell it alone: its place, or itself.")
-    raise NotOfThisKind(f"a {type(value).__name__.lower()} is told. Tell numbers, words, and lists or tuples of them.")
+    if isinstance(value, Earlier):
+        raise NotOfThisKind("what a loop over the answers kept is told after another one. Tell it in the loop, or write two programs.")
+    if isinstance(value, Filtered | Vector):
+        what = "a list of some of the answers" if isinstance(value, Filtered) else "a list of noisy answers"
+        raise NotOfThisKind(f"{what} is told together with something else. Return it by itself, or append to a list in a loop.")
+    raise NotOfThisKind(f"{type(value).__name__.lower()} is told. Tell numbers, words, and lists or tuples of them.")
+
+
+def is_derived(items: Iterable[Item], *, whole: bool = False) -> bool:
+    """Whether something is computed of what is told, and told in its place. whole: multiples of one number do not count."""
+    return any(f"{DERIVED}(" in one.shape or (not whole and f"{WHOLE}(" in one.shape) for one in items)
 
 
 def lists_in(value: Any) -> frozenset[int]:

@@ -52,6 +52,17 @@ class Vector:
     source: Any
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Filtered:
+    """A number for each of some answers: those of which conditions hold."""
+
+    target: Any
+    element: Any
+    conditions: tuple[Any, ...]
+    frame: Any
+    source: Any
+
+
 @dataclass(frozen=True, slots=True)
 class Element:
     """One answer of a list whose answers are lists: its numbers are named when they are taken."""
@@ -73,6 +84,10 @@ class Ranked:
     of: Vector
     descending: bool
     places: bool
+
+
+GIVEN: Final = -1
+"""The number of a list that is of the data."""
 
 
 @dataclass(slots=True, eq=False)
@@ -98,6 +113,11 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """What an earlier loop over the answers left, while a later one is followed by itself."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rows:
     """The records, those of which a condition holds, as text in their fields."""
 
@@ -111,7 +131,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class RowNumber:
-    """A number, or a truth, of a record: its text, and the constant where it hangs on no field."""
+    """A number, or a truth, of a record: its text, and the constant where it depends on no field."""
 
     text: str
     truth: bool = False
@@ -128,6 +148,17 @@ class RowNumbers:
 @dataclass(frozen=True, slots=True)
 class Growing:
     """A number that is added to while records are gone through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """What is computed of noisy numbers in a way that is no sum: whoever knows these numbers knows it.
+
+    whole: whether it is a multiple of the one number, from which that follows.
+    """
+
+    of: tuple[Linear, ...]
+    whole: bool = False
 
 
 UNKNOWN: Final = Unknown()

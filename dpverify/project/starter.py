@@ -7,9 +7,11 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from dpverify.catalogue.programs import has_programs
 from dpverify.errors import ProjectError
 from dpverify.project.config import leads_inside
 from dpverify.project.files import Action, Planned, extended, planned, read
@@ -23,6 +25,9 @@ FOLDER: Final = "specs"
 """Where claim files go in a project that does not say where."""
 SCHEMA: Final = "claim-file.schema.json"
 """The name of the schema of claim files, in the package and in a project."""
+ELSEWHERE: Final = ("tests", "test", "node_modules", "build", "dist")
+"""Folders at the top of a project whose programs are not its own."""
+MOST_FILES: Final = 5_000
 REPORT: Final = "dpverify-report"
 """The folder that continuous integration writes to."""
 
@@ -146,7 +151,7 @@ def _with_settings(root: Path, folder: str) -> Planned:
     tools = before.get("tool", {})
     if isinstance(tools, dict) and "dpverify" in tools:
         return Planned(file, "", Action.LEAVE, "it has [tool.dpverify] already")
-    addition = render("project/settings.toml", folder=folder)
+    addition = render("project/settings.toml", paths=json.dumps([folder, *_programs(root, folder)]))
     plan = extended(file, addition if not before and not file.exists() else f"\n{addition}", "[tool.dpverify]")
     try:
         after = tomllib.loads(plan.data.decode("utf-8"))
@@ -157,6 +162,18 @@ def _with_settings(root: Path, folder: str) -> Planned:
     if {**after, "tool": tool} != {**before, "tool": tools}:
         raise ProjectError(f"{file}: adding [tool.dpverify] would change what else it says. Add it by hand:\n{addition}")
     return plan
+
+
+def _programs(root: Path, folder: str) -> list[str]:
+    """The folders and files at the top of a project that hold programs with claims."""
+    found: list[str] = []
+    for path in sorted(root.iterdir()) if root.is_dir() else []:
+        if path.name.startswith(".") or path.name in (folder.partition("/")[0], *ELSEWHERE) or (path / "pyvenv.cfg").is_file():
+            continue
+        files = islice(path.rglob("*.py"), MOST_FILES) if path.is_dir() else [path] if path.suffix == ".py" else []
+        if any(file.is_file() and has_programs(file) for file in files):
+            found.append(path.name)
+    return found
 
 
 def _with_ignored(root: Path, folder: str) -> Planned:

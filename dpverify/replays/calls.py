@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import Any, Final
 from dpverify.catalogue.toml import show
 
 PACKAGE: Final = Path(__file__).parents[1]
+ADDRESS: Final = re.compile(r" at 0x[0-9a-f]+")
 MOST_CALLS: Final = 10_000
 INTEGERS: Final = frozenset({"discrete_laplace", "discrete_gaussian", "skellam", "poisson", "binomial", "negative_binomial"})
 """The builtins that hide integers alone."""
@@ -73,7 +75,7 @@ class Call:
     shape: of what it is given, and labels of its entries; values, outputs: an entry each, None where nothing is known of it yet. together:
     how many entries may move at all, where that is bounded. monotone: whether all move the same way. keyed: counts by key, of which a key
     that is not there has 0. growing: whether it is given one number after the other. at: its place among the calls of the run.
-    began: the mechanism before noise that is not added yet is multiplied.
+    began: the mechanism before noise that is not added yet is multiplied. centred: whether it was drawn around the answer.
     """
 
     mechanism: Mapping[str, Any]
@@ -88,6 +90,7 @@ class Call:
     keyed: Any = None
     growing: bool = False
     at: int = 0
+    centred: bool = False
     began: Mapping[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -169,18 +172,36 @@ def _short(value: Any) -> str:
 
 @dataclass
 class Trace:
-    """What a run does that others may see: its calls, the seeds that it sets, and how it ends."""
+    """What a run does that others may see: its calls, the seeds that it sets, and how it ends.
+
+    sources: what noise is drawn from, its state there, and where. told: what it tells besides its result, under each of told.WAYS.
+    """
 
     calls: list[Call] = field(default_factory=list)
     seeds: list[tuple[str, Any, str]] = field(default_factory=list)
+    sources: list[tuple[str, Any, str]] = field(default_factory=list)
+    told: dict[str, Any] = field(default_factory=dict)
     output: Any = None
     error: BaseException | None = None
     breach: Breach | None = None
 
 
-def compare(first: Trace, second: Trace, tolerance: Fraction) -> Breach | None:
-    """What breaks the contract in two runs with the same outputs of their calls; None where nothing does."""
-    return next(_differences(first, second, tolerance), None)
+def compare(first: Trace, second: Trace, tolerance: Fraction, ways: Sequence[str] = ()) -> Breach | None:
+    """What breaks the contract in two runs with the same outputs of their calls; None where nothing does. ways: of telling besides."""
+    return next(_differences(first, second, tolerance), None) or next(filter(None, (differs_in(way, first, second) for way in ways)), None)
+
+
+def differs_in(way: str, first: Trace, second: Trace) -> Breach | None:
+    """Whether something else is told in one way besides the result."""
+    a, b = first.told.get(way), second.told.get(way)
+    if same(a, b):
+        return None
+    if isinstance(a, dict) and isinstance(b, dict):
+        name = next(iter([key for key in (*a, *b) if not same(a.get(key), b.get(key))]), "")
+        a, b, way = a.get(name), b.get(name), f"kept in {name}" if way == "kept" else f"{way} into {name}"
+    elif isinstance(a, list) and isinstance(b, list):
+        a, b = ([one for one in mine if one not in others] or mine for mine, others in ((a, b), (b, a)))
+    return Breach("told", f"all calls had the same outputs, and {a!r:.60} is {way} on one input and {b!r:.60} on its neighbour")
 
 
 def _differences(first: Trace, second: Trace, tolerance: Fraction) -> Iterator[Breach]:
@@ -235,7 +256,7 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, list | tuple):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, float):
-        return a == b or (a != a and b != b)
+        return (a == b and math.copysign(1, a) == math.copysign(1, b)) or (a != a and b != b)
     if hasattr(a, "tobytes") and hasattr(a, "shape") and getattr(getattr(a, "dtype", None), "kind", "O") != "O":
         return bool(a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes())
     if hasattr(a, "tolist"):
@@ -243,11 +264,25 @@ def same(a: Any, b: Any) -> bool:
     if hasattr(a, "equals") and hasattr(a, "columns"):
         return bool(a.equals(b)) and list(a.index) == list(b.index)
     try:
-        return bool(a == b) or (getattr(type(a), "__eq__", None) is object.__eq__ and same(_held(a), _held(b)))
+        if getattr(type(a), "__eq__", None) is object.__eq__ or hasattr(type(a), "__dataclass_fields__"):
+            return a is b or same(_held(a), _held(b))
+        return bool(a == b)
     except Exception:
-        return bool(repr(a) == repr(b))
+        return bool(_shown(a) == _shown(b))
+
+
+def _shown(value: Any) -> str:
+    """An object as text, without its address."""
+    return ADDRESS.sub("", repr(value))
 
 
 def _held(value: Any) -> Any:
     """What an object holds, by which those without an equality of their own are compared."""
-    return dict(vars(value)) if hasattr(value, "__dict__") else repr(value)
+    names = [name for kind in type(value).__mro__ for name in _listed(vars(kind).get("__slots__", ()))]
+    if not names and not hasattr(value, "__dict__"):
+        return _shown(value)
+    return {**getattr(value, "__dict__", {}), **{name: getattr(value, name) for name in names if hasattr(value, name)}}
+
+
+def _listed(names: Any) -> Sequence[str]:
+    return (names,) if isinstance(names, str) else tuple(names)

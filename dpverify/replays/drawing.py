@@ -10,21 +10,23 @@ from functools import lru_cache
 from typing import Any
 
 from dpverify.catalogue.mechanisms import read_mechanism
-from dpverify.replays.adapters import patched_for_real
 from dpverify.replays.calls import Call
 from dpverify.replays.noise import Noise, Session
+from dpverify.replays.owned import patched_for_real
 from dpverify.replays.search import takes_noise
 from dpverify.samplers import mechanisms
 
 
-def sampler(pipeline: Callable[..., Any], config: Mapping[str, Any], sensitivity: Any) -> Callable[[Any, Any], Any]:
-    """A function of data and a generator of numpy that runs a pipeline with its noise drawn."""
+def sampler(
+    pipeline: Callable[..., Any], config: Mapping[str, Any], sensitivity: Any, opened: Callable[[Any], Any] = copy.deepcopy
+) -> Callable[[Any, Any], Any]:
+    """A function of data and a generator of numpy that runs a pipeline with its noise drawn. opened: the data as the pipeline takes it."""
 
     def drawn(data: Any, rng: Any) -> Any:
         session = Session(_Drawing(rng).choose, None, sensitivity)
         extra = {"noise": Noise(session)} if takes_noise(pipeline) else {}
         with patched_for_real(int(rng.integers(2**31))):
-            return pipeline(copy.deepcopy(data), **copy.deepcopy(dict(config)), **extra)
+            return pipeline(opened(data), **copy.deepcopy(dict(config)), **extra)
 
     return drawn
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -26,10 +27,13 @@ Chooser = Callable[[str, Any, Call], Any]
 
 
 class Session:
-    """One run: what it calls, and what its calls give. other: the run on the neighbour, whose outputs are given again."""
+    """One run: what it calls, and what its calls give.
 
-    def __init__(self, choose: Chooser, other: Trace | None, sensitivity: Any) -> None:
-        self.choose, self.other, self.sensitivity = choose, other, sensitivity
+    other: the run on the neighbour, whose outputs are given again. centred: places of calls whose noise is drawn around an answer.
+    """
+
+    def __init__(self, choose: Chooser, other: Trace | None, sensitivity: Any, centred: frozenset[int] = frozenset()) -> None:
+        self.choose, self.other, self.sensitivity, self.centred = choose, other, sensitivity, centred
         self.trace = Trace()
 
     def opened(self, call: Call) -> Call:
@@ -79,6 +83,21 @@ class Session:
         self.trace.breach = self.trace.breach or breach
         return Stopped(breach)
 
+    def is_answer(self, call: Call) -> bool:
+        """Whether the 0 that noise is drawn around is an answer, since the neighbour's noise is drawn around another."""
+        before = self.before(call.at)
+        return call.at in self.centred or (before is not None and before.centred)
+
+    def around(self, call: Call) -> None:
+        """Note that noise is drawn around an answer. Raises Recentred where the neighbour's was around 0, which was taken for none."""
+        call.centred, before = True, self.before(call.at)
+        if before is not None and not before.centred:
+            raise Recentred(call.at)
+
+    def drawn_from(self, what: str, state: Any) -> None:
+        """Note the state of what noise is drawn from; None where nothing is known of it."""
+        self.trace.sources.append((what, state, place()))
+
     def seeded(self, what: str, seed: Any) -> None:
         """Note what a generator is seeded by."""
         self.trace.seeds.append((what, seed, place()))
@@ -120,6 +139,14 @@ class Unlikely(BaseException):
     """That a run had outputs which its neighbour has with a probability that delta counts."""
 
 
+class Recentred(BaseException):
+    """That a 0 which noise was drawn around was an answer. at: the place of the call."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__(at)
+        self.at = at
+
+
 class Use:
     """What became of noise that was drawn, for itself and its multiples together. result: what came of it; hides: whether an answer."""
 
@@ -131,7 +158,8 @@ class Use:
 class Draw:
     """Noise that is not added yet: adding it to an answer is what the primitive is given.
 
-    Once it hides an answer it is used up: who has the noise besides can take it away. factor: of what was drawn.
+    Once it hides an answer it is used up: who has the noise besides can take it away. factor: of what was drawn. after: what is done with
+    it, which is done with the noisy answer instead, as long as answers are multiples of 10**-digits.
     """
 
     __array_ufunc__ = None
@@ -139,10 +167,10 @@ class Draw:
 
     def __init__(
         self, session: Session, call: Call, entries: Sequence[int], shape: tuple[int, ...] | None, base: Any = 0,
-        use: Use | None = None, factor: Any = 1,
+        use: Use | None = None, factor: Any = 1, after: Callable[[Any], Any] | None = None, digits: int | None = None,
     ) -> None:  # fmt: skip
         self.session, self.call, self.entries, self.shape, self.base = session, call, list(entries), shape, base
-        self.use, self.factor = use or Use(), factor
+        self.use, self.factor, self.after, self.digits = use or Use(), factor, after, digits
 
     @property
     def result(self) -> Any:
@@ -150,7 +178,10 @@ class Draw:
         if self.use.hides:
             said = f"the noise of {self.call.name} is used again after it was added to an answer: what is told of both takes it away"
             raise self.session.stopped(Breach("twice", said, place()))
-        return None if self.use.result is None else self.use.result * self.factor
+        return None if self.use.result is None else self._done(self.use.result * self.factor)
+
+    def _done(self, value: Any) -> Any:
+        return value if self.after is None else self.after(value)
 
     # -- what it is used for ----------------------------------------------------------------------------------------------
 
@@ -158,7 +189,9 @@ class Draw:
         """The answer with this noise, as the test chooses it."""
         if self.result is not None:
             raise self.session.stopped(Breach("twice", f"the same noise of {self.call.name} is added twice", place()))
-        found = self._given(answer)
+        if self.digits is not None and ((number := exact(answer)) is None or (number * 10**self.digits).denominator != 1):
+            return self.resolved() + answer  # what is rounded alone is another thing than what is rounded with the answer
+        found = self._done(self._given(answer))
         self.use.hides = True
         return found
 
@@ -210,6 +243,8 @@ class Draw:
     def __rsub__(self, answer: Any) -> Any:
         if self.call.mechanism.get("name") in ONE_SIDED:
             raise self.session.stopped(Breach("use", f"{self.call.name} is not symmetric, and is taken away from an answer", place()))
+        if self.digits is not None:
+            return answer - self.resolved()
         return self.added_to(answer) if self.result is None else answer - self.result
 
     def __sub__(self, answer: Any) -> Any:
@@ -219,6 +254,7 @@ class Draw:
         key = next((name for name in SCALES if name in self.call.mechanism), None)
         if (
             self.result is not None
+            or self.after is not None
             or key is None
             or self.call.mechanism.get("name") in INTEGERS
             or len(self.entries) != len(self.call.values)
@@ -290,7 +326,35 @@ class Draw:
         return abs(self.resolved())
 
     def __round__(self, *digits: int) -> Any:
-        return round(self.resolved(), *digits)
+        return self._stepped(lambda value: round(value, *digits), digits[0] if digits and digits[0] is not None else 0)
+
+    def __floor__(self) -> Any:
+        return self._stepped(math.floor, 0)
+
+    def __ceil__(self) -> Any:
+        return self._stepped(math.ceil, 0)
+
+    def _stepped(self, step: Callable[[Any], Any], digits: int) -> Any:
+        """What a step function makes of it: rounding commutes with adding what is round."""
+        if self.shape is not None or self.result is not None or self.after is not None:
+            return step(self.resolved())
+        return Draw(self.session, self.call, self.entries, None, self.base, self.use, self.factor, step, digits)
+
+    def as_float(self) -> Any:
+        """What float() makes of it: noise that is a float, and still to be added."""
+        return self._as(float)
+
+    def as_int(self) -> Any:
+        """What int() makes of it: the same where it is whole."""
+        return self._as(int) if self.digits == 0 or (self.after is None and kind_of(self.call) == "integer") else int(self.resolved())
+
+    def _as(self, kind: Callable[[Any], Any]) -> Any:
+        if self.shape is not None or self.result is not None:
+            return kind(self.resolved())
+        before = self._done
+        return Draw(
+            self.session, self.call, self.entries, None, self.base, self.use, self.factor, lambda value: kind(before(value)), self.digits
+        )
 
     def __lt__(self, other: Any) -> Any:
         return operator.lt(self.resolved(), other)

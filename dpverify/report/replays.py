@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +16,11 @@ from dpverify.catalogue.reader import read_tables
 from dpverify.errors import DpverifyError, FoundByAudit, NotCertain, SpecError
 from dpverify.replays.calls import Breach, Trace, exact
 from dpverify.replays.neighbours import inputs
+from dpverify.replays.told import KEPT, WAYS
 from dpverify.report.answers import Answer, judged
 
 MOST_JUDGED: Final = 20
+MOST_LINES: Final = 5
 CONTRACT_BROKEN, CLAIM_REFUTED, CLAIM_UNKNOWN, NO_BREACH_SEEN = "CONTRACT_BROKEN", "CLAIM_REFUTED", "CLAIM_UNKNOWN", "NO_BREACH_SEEN"
 NOTHING_SEEN: Final = "NOTHING_SEEN"
 DIMENSIONS: Final = ("laplace", "gaussian")
@@ -51,7 +54,7 @@ class Replayed:
     assumed: tuple[str, ...]
     reason: str | None
     _forks: bool = field(repr=False)
-    _again: tuple[Callable[..., Any], Any] = field(repr=False)
+    _again: tuple[Callable[..., Any], Any, Callable[[Any], Any]] = field(repr=False)
 
     def __bool__(self) -> bool:
         raise NotCertain(f"a replay ({self.finding}) is neither true nor false. Ask its finding, or call raise_unless_clean().")
@@ -78,7 +81,7 @@ class Replayed:
         """The pipeline with its noise drawn: a function of data and a generator of numpy, as dpverify.audit takes it."""
         from dpverify.replays import drawing
 
-        return drawing.sampler(self._again[0], self.config, self._again[1])
+        return drawing.sampler(self._again[0], self.config, *self._again[1:])
 
     def audit(self, **claim: Any) -> Any:
         """What dpverify.audit finds on the pair that breaks the contract: whether a claim is wrong there. Raises SpecError without one."""
@@ -118,31 +121,38 @@ def _upper(answer: Answer) -> str:
 
 def replay(
     pipeline: Callable[..., Any], *, rows: Any = None, pairs: Any = None, adjacency: str = "add-remove", rows_per_person: int = 1,
-    person: str = "", form: str = "rows", config: Any = None, sensitivity: Any = 1, epsilon: Any = None, delta: Any = 0,
-    patch: str | Sequence[str] = (), tries: int = 200, seed: int = 0, tolerance: Any = "1e-9", seconds: float = 8,
+    person: str = "", form: str = "rows", most_rows: int = 200, allow_nan: bool = False, config: Any = None, sensitivity: Any = 1,
+    epsilon: Any = None, delta: Any = 0, patch: str | Sequence[str] = (), ignore: str | Sequence[str] = (), kept: bool = False,
+    tries: int = 200, seed: int = 0, tolerance: Any = "1e-9", seconds: float = 8,
 ) -> Replayed:  # fmt: skip
     """Run a pipeline on neighbouring inputs with the outputs of its noise primitives chosen, the same on both: what else differs is a leak.
 
     pipeline: a function of the data that takes `noise`, whose methods are the primitives (`total + noise.laplace(50)`, or
     `noise.laplace(total, scale=50, sensitivity=100)`, noisy_max, exponential, noisy_keys, above_threshold, of(declaration)), or that draws
-    from a library that patch names: "numpy", "random", "diffprivlib", "opendp". rows: a strategy of one row, or a dictionary of
+    from a library that patch names: "numpy", "random", "diffprivlib", "pydp", "opendp". rows: a strategy of one row, or a dictionary of
     columns with strategies, or what claim files write of fields, "text" or "boolean"; pairs: a strategy of pairs of neighbours in its
-    place. adjacency, rows_per_person: who neighbours are; person: the column that says whose a row is; form: "rows", "columns" or
-    "dataframe". config: a strategy of further arguments, or a dictionary of strategies. sensitivity: of calls that state none: one, or one
-    for each call in order. epsilon, delta: what is claimed of all calls together. tries: pairs; tolerance: by what part of their size
-    answers may be further apart, for rounding. seconds: how long a smaller pair is looked for. Raises SpecError listing what is wrong.
+    place. adjacency, rows_per_person: who neighbours are; person: the column that says whose a row is; form: "rows", "columns",
+    "dataframe", or "duckdb" for a connection with the table `rows`; most_rows: of a table; allow_nan: whether real columns hold NaN.
+    config: a strategy of further arguments, or a dictionary of strategies. sensitivity: of calls that state none: one, or one for each call
+    in order. epsilon, delta: what is claimed of all calls together. ignore: what is told besides the result and not to be compared:
+    "printed", "logged", "warned", "written"; kept: whether what is kept in globals, attributes and caches is put back before each run, and
+    compared after it. tries: pairs; tolerance: by what part of their size answers may be further apart, for rounding. seconds: how long a
+    smaller pair is looked for. Raises SpecError listing what is wrong.
     """
     tries = _positive("tries", tries)
     if (rows is None) == (pairs is None):
         raise SpecError("give rows, a strategy of one row, or pairs, a strategy of pairs of neighbours: one of the two.")
-    given = inputs(rows, adjacency, rows_per_person, person, form) if pairs is None else pairs
+    ignored = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+    if unknown := [way for way in ignored if way not in WAYS]:
+        raise SpecError(f"ignore: {unknown[0]!r:.40} is none of {', '.join(WAYS)}.")
+    given = inputs(rows, adjacency, rows_per_person, person, form, most_rows, allow_nan) if pairs is None else pairs
     chosen = st.fixed_dictionaries(dict(config)) if isinstance(config, Mapping) else st.just({}) if config is None else config
     slack = exact(Fraction(tolerance)) if isinstance(tolerance, str) else exact(tolerance)
     if slack is None or slack < 0:
         raise SpecError(f"tolerance = {tolerance!r:.40} is no number of at least 0.")
     found = replays.search(
         pipeline, given, chosen, sensitivity=sensitivity, tolerance=slack, patch=(patch,) if isinstance(patch, str) else tuple(patch),
-        tries=tries, seed=seed, seconds=seconds,
+        tries=tries, seed=seed, seconds=seconds, ways=[*(way for way in WAYS if way not in ignored), *([KEPT] if kept else [])],
     )  # fmt: skip
     claim = {"delta": str(exact(delta) if not isinstance(delta, str) else delta), "epsilon": "tight" if epsilon is None else _text(epsilon)}
     lists = sorted(found.traces, key=lambda one: -len(one)) if found.breach is None else []
@@ -173,10 +183,16 @@ def replay(
     if forks:
         reason = 'which calls are made depends on what earlier ones told, and for that a delta above 0 wants a filter: kind = "filter"'
         assumed.append("which calls are made does not depend on what earlier ones told: else no delta above 0 follows from single lists")
+    assumed += [f"what is {way} differs from run to run of the same input too, and is not compared" for way in found.unsteady]
+    assumed += [f"what is {way} is nobody's to see" for way in ignored]
+    if found.left and found.breach is None:
+        shown = ", ".join(found.left[:MOST_LINES]) + (", ..." if len(found.left) > MOST_LINES else "")
+        assumed.append(f"the {len(found.left)} lines of {found.lines} that no replay ran keep the contract: {shown}")
+    opened = given.opened if isinstance(given, replays.Inputs) and given.form == "duckdb" else copy.deepcopy
     outputs = () if found.runs is None else tuple(x for call in found.runs[0].calls for x in call.outputs if x is not None)
     return Replayed(
         finding, found.breach, found.pair, found.config, outputs, guarantees, _loss(found.breach, found.runs), found.replays, found.raised,
-        found.seconds, found.after, tuple(assumed), reason, forks, (pipeline, sensitivity),
+        found.seconds, found.after, tuple(assumed), reason, forks, (pipeline, sensitivity, opened),
     )  # fmt: skip
 
 

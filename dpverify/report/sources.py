@@ -70,7 +70,7 @@ class Sources:
             wanted = (file, name) if mark else (f"mechanisms/{use}.py", use)
             yield from self._found("declaration", *wanted, (folder, Path(), shelf()))
         audit = data.get("audit")
-        sampler = audit.get("sampler") if isinstance(audit, dict) else None
+        sampler = audit.get("sampler", audit.get("train")) if isinstance(audit, dict) else None
         if isinstance(sampler, str):
             module, _, name = sampler.rpartition(":")
             module = module if module.endswith(".py") else f"{module.replace('.', '/')}.py"

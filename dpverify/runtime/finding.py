@@ -14,6 +14,8 @@ VIOLATION: Final = "VIOLATION"
 NONCONFORMING: Final = "NONCONFORMING"
 NO_VIOLATION_SEEN: Final = "NO_VIOLATION_SEEN"
 MODEL, FLOAT = "model", "float"
+GUESSED: Final = "guesses right"
+"""How the event of an audit of a training run ends, whose samples are coins."""
 
 
 Sides = tuple[tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]]
@@ -49,7 +51,8 @@ class Finding:
     epsilon, delta: as claimed; None where the whole curve of the declared density is claimed. Epsilon in nats.
     epsilon_lower: with probability at least `confidence`, the true epsilon at the claimed delta is above it.
     confidence: 1 - the probability that this run says VIOLATION or NONCONFORMING of a sampler that deserves neither.
-    samples: runs on each side. event: what was seen, in words, and how often on each side. pair: the two inputs, shortened.
+    samples: runs on each side; of a training, coins. event: what was seen, in words, and how often on each side.
+    pair: the two inputs, shortened.
     detectable_epsilon: the smallest epsilon that a run like this finds nine times in ten, inf if there is none; None after a violation.
     It is that of alternatives which show on the inputs that were run, in an event that the run looked at, as often on one side as was seen;
     of a claim with a delta, of alternatives whose log likelihood ratios all are larger, as those of smaller noise are.
@@ -110,12 +113,14 @@ class Finding:
         else:
             seen = self.detectable_epsilon
             where = "smaller noise on these inputs" if self.delta else "tested events and inputs only"
+            where = "where a guess tells all it can" if self.event.endswith(GUESSED) else where
             power = "" if seen is None else f"; 90% power to detect epsilon >= {seen:.4g} ({where})"
             power = "; too few samples to find any epsilon" if seen == inf else power
             head = f"NO VIOLATION SEEN ({self.level} level) of {claim}, {sure}{power}{shown}"
         seed = "" if self.seed is None else f"; seed {self.seed}"
         lines = [head, f"  event: {self.event}" if self.event else "", f"  inputs: {self.pair}" if self.pair else ""]
-        lines += [f"  sampler: {self.sampler}; {self.samples} samples per input, {self.seconds:.2f} s{seed}"]
+        counted = "coins in all" if self.event.endswith(GUESSED) else "samples per input"
+        lines += [f"  sampler: {self.sampler}; {self.samples} {counted}, {self.seconds:.2f} s{seed}"]
         lines += [f"  note: {note}" for note in self.notes]
         replay = "not reproducible, for the sampler takes no generator" if self.seed is None else self.replay
         lines += [f"  replay: {replay}"] if replay else []

@@ -271,3 +271,93 @@ def delta_noisy_max_gaussian(answers, noise):
 def histogram(answers, noise):
     """StatDP: counts with noise, a record in one of them."""
     return [answer + noise.laplace(1) for answer in answers]
+
+
+@dp.program(sensitivity=1, parameters=EVERY, claims=[{"epsilon": "eps"}, {"epsilon": "999/1000*eps", "expect": "refuted"}])
+def sparse_vector_2(answers, c, eps, noise):
+    """Lyu, Su and Li 2017, Algorithm 2 (Dwork and Roth 2014): the threshold gets new noise after each answer above it."""
+    t = noise.laplace(2 * c / eps)
+    found = 0
+    for answer in answers:
+        if answer + noise.laplace(4 * c / eps) < t:
+            yield False
+            continue
+        yield True
+        t = noise.laplace(2 * c / eps)
+        found += 1
+        if found >= c:
+            return
+
+
+@dp.program(
+    sensitivity=1, neighbours="increasing", parameters=EVERY, claims=[{"epsilon": "eps"}, {"epsilon": "999/1000*eps", "expect": "refuted"}]
+)
+def sparse_vector_increasing(answers, c, eps, noise):
+    """CheckDP: answers that all rise, or stay, need half of the noise."""
+    t = noise.laplace(2 / eps)
+    left = c
+    for answer in answers:
+        if left == 0:
+            return
+        above = answer + noise.laplace(2 * c / eps) >= t
+        left -= above
+        yield above
+
+
+@dp.program(
+    sensitivity=1,
+    neighbours="decreasing",
+    parameters=EVERY,
+    claims=[{"epsilon": "eps/2"}, {"epsilon": "499/1000*eps", "expect": "refuted"}],
+)
+def sparse_vector_decreasing(answers, c, eps, noise):
+    """CheckDP: answers that all fall, or stay, lose half of that."""
+    t = noise.laplace(2 / eps)
+    found = i = 0
+    while found < c and i < len(answers):
+        above = answers[i] + noise.laplace(2 * c / eps) >= t
+        yield above
+        if above:
+            found += 1
+        i += 1
+
+
+@dp.program(sensitivity=1, neighbours="one", claims=[{"epsilon": 1, "expect": "refuted"}, {"epsilon": 2}])
+def bad_partial_sum(answers, noise):
+    """CheckDP, a mistake: half of the noise."""
+    return sum(answers) + noise.laplace(1 / 2)
+
+
+@dp.program(
+    sensitivity=1, neighbours="one", parameters={"eps": "in (0, 1)"}, claims=[{"epsilon": "eps", "expect": "refuted"}, {"epsilon": "1/eps"}]
+)
+def histogram_eps(answers, eps, noise):
+    """StatDP, a mistake: the scale of the noise is upside down."""
+    return [answer + noise.laplace(eps) for answer in answers]
+
+
+@dp.program(sensitivity=1, parameters=EVERY, claims=[{"epsilon": "eps"}, {"epsilon": "999/1000*eps", "expect": "refuted"}])
+def noisy_max_exponential(answers, eps, noise):
+    """StatDP: the greatest with exponential noise."""
+    noisy = [answer + noise.exponential(2 / eps) for answer in answers]
+    return max(range(len(noisy)), key=lambda i: noisy[i])
+
+
+@dp.program(sensitivity=1, claims=[{"epsilon": 1000, "expect": "refuted"}])
+def noisy_max_exponential_value(answers, noise):
+    """StatDP, a mistake: the greatest itself, below which exponential noise does not reach."""
+    return max(answer + noise.exponential(2) for answer in answers)
+
+
+@dp.program(inputs=["no", "yes"], claims=[{"epsilon": "log(3)"}, {"epsilon": "1.0986", "expect": "refuted"}])
+def randomized_response(answer, noise):
+    """Warner 1965: the truth if the first coin says so, else what the second says."""
+    if noise.coin(1 / 2):
+        return answer
+    return "yes" if noise.coin(1 / 2) else "no"
+
+
+@dp.program(inputs=[[1, 0, 0], [0, 1, 0], [0, 0, 1]], claims=[{"epsilon": "2*log(3)"}, {"epsilon": "2.197", "expect": "refuted"}])
+def one_time_rappor(bits, noise):
+    """Erlingsson, Pihur and Korolova 2014: each bit of one's own value is told as it is, or turned around."""
+    return [bit if noise.coin(3 / 4) else 1 - bit for bit in bits]

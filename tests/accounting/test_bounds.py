@@ -367,3 +367,26 @@ def test_a_width_that_is_asked_is_met_or_told():
     steps = Cost([(sampled("1/100", gaussian(1)), 50)], ADD)
     found = steps.epsilon(Fraction(1, 10**5), width=Fraction(1, 100))
     assert Fraction(found.upper) - Fraction(found.lower) <= Fraction(1, 100)
+
+
+def test_a_huge_shift_has_a_cost_and_both_its_ends():
+    found = Cost([(gaussian(Fraction(1, 1000)), 2)], ADD).epsilon(Fraction(1, 10**5), 12)
+    # mu^2/2 + mu z of the quantile z, but for the second term of delta, which takes a little off
+    mu = 1000 * math.sqrt(2)
+    about = mu**2 / 2 + mu * stats.norm.isf(1e-5)
+    assert about - 2 < float(found.lower) <= float(found.upper) < about
+    assert float(found.upper - found.lower) < 1e-3
+
+
+def test_a_narrow_width_is_reached_where_a_coarse_grid_is_not_enough():
+    found = Cost([(sampled(Fraction(1, 100), gaussian(Fraction(1))), 100)], ADD).epsilon(Fraction(1, 10**5), width=Fraction(1, 20_000))
+    assert 0 < float(found.upper - found.lower) <= 5e-5
+
+
+def test_many_different_events_have_both_sides(monkeypatch):
+    monkeypatch.setattr("dpverify.search.composition.loss_distribution._MANY", 4)
+    scales = [10 + Fraction(i, 3) for i in range(14)]
+    found = Cost([(event("LaplaceDpEvent", noise_multiplier=scale), 1) for scale in scales], ADD).epsilon(Fraction(1, 10**5), 6)
+    # the answers of all are independent: no less than what as many of the least cost, no more than what as many of the greatest do
+    least, most = (Cost([(event("LaplaceDpEvent", noise_multiplier=scale), 14)], ADD).epsilon(Fraction(1, 10**5), 6) for scale in (15, 10))
+    assert least.lower < found.lower <= found.upper < most.upper and float(found.upper - found.lower) < 1e-2

@@ -12,9 +12,10 @@ from dpverify.audits.batches import Batches
 from dpverify.audits.outputs import encode
 from dpverify.runtime.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.trusted.kernel.expr import Num, parse
-from dpverify.trusted.kernel.model import Claim, Norm, Radial
+from dpverify.trusted.kernel.model import Claim, Norm, Radial, Table
 
 ONE = Num(Fraction(1))
+SURE = tuple(tuple(map(parse, row)) for row in (("1 - 1e-8", "1e-8"), ("1e-8", "1 - 1e-8")))
 LAPLACE = Claim(Radial(parse("exp(-r)"), Norm("lp", Fraction(1)), ONE), ONE, sensitivity=ONE)
 
 
@@ -148,6 +149,12 @@ def test_a_sampler_that_repeats_its_outputs_is_named():
 @pytest.mark.wide
 def test_a_sampler_without_memory_is_not_said_to_have_one():
     assert not [seed for seed in range(8) if "keeps something" in walked(0.0, seed % 2, seed).event]
+
+
+def test_a_sampler_of_one_output_is_not_said_to_have_memory():
+    """Of outputs that are all equal, which two are compared is drawn each time."""
+    found = audit(lambda data, rng: int(data[0]), claim=Claim(Table(SURE), parse("20")), samples=60_000, seed=0)
+    assert found.finding == NO_VIOLATION_SEEN
 
 
 def test_an_audit_has_one_thread_of_linear_algebra_and_gives_the_others_back():

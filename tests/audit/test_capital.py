@@ -18,7 +18,6 @@ from dpverify.audits.capital import (
     Night,
     NotWritten,
     carried_on,
-    funded,
     gathered,
     plainly,
     read,
@@ -37,7 +36,8 @@ LOGS = st.floats(-50, 50)
 
 
 def carried(level, owned, size=2, chosen=False, pair="p"):
-    return Carried(level, pair, None, size, np.array(owned), 0.1, np.ones((size, size), np.int64), chosen)
+    law = (np.full(size, 1 / size), np.arange(1.0, size + 1) / (size * (size + 1) / 2)) if chosen else None
+    return Carried(level, pair, None, size, np.array(owned), -2.0, 0.1, np.ones((size, size), np.int64), law, chosen)
 
 
 TESTS = st.lists(
@@ -72,7 +72,8 @@ def test_what_is_written_down_is_read_again(tests, cash):
     assert after.cash == before.cash and len(after.tests) == len(before.tests)
     for a, b in zip(before.tests, after.tests, strict=True):
         assert (a.level, a.pair, a.size, a.share, a.chosen) == (b.level, b.pair, b.size, b.share, b.chosen)
-        assert (a.owned == b.owned).all() and (a.counts == b.counts).all()
+        assert (a.owned == b.owned).all() and (a.counts == b.counts).all() and a.log_capital == b.log_capital
+        assert (a.law is None) == (b.law is None) and all((x == y).all() for x, y in zip(a.law or (), b.law or (), strict=True))
 
 
 @settings(max_examples=30)
@@ -83,7 +84,7 @@ def test_a_test_goes_on_as_if_it_had_never_stopped(size, seed, share):
     bets = mixture(size, [CurvePoint(0.5)])
     first, second = rng.integers(0, 300, (2, size, size))
     owned = bets.log_prior + bets.gains(first) + np.log(share)
-    again = carried_on(mixture(size, [CurvePoint(0.5)]), owned, first, share)
+    again = carried_on(mixture(size, [CurvePoint(0.5)]), owned, first, float(np.log(share)))
     assert again.log_wealth(first) == pytest.approx(bets.log_wealth(first), abs=1e-6)
     assert again.log_wealth(first + second) == pytest.approx(bets.log_wealth(first + second), abs=1e-6)
     assert again.log_wealth(first + second) <= bets.log_wealth(first + second) + 1e-9
@@ -91,9 +92,8 @@ def test_a_test_goes_on_as_if_it_had_never_stopped(size, seed, share):
 
 def test_money_of_other_bets_is_dealt_out_and_none_is_made():
     bets, counts = mixture(3, [CurvePoint(1.0)]), np.full((3, 3), 7)
-    again = carried_on(bets, np.array([2.0, 1.0]), counts, 0.25)
+    again = carried_on(bets, np.array([2.0, 1.0]), counts, float(np.log(0.25)))
     assert again.log_wealth(counts) + np.log(0.25) == pytest.approx(np.logaddexp(2.0, 1.0), abs=1e-6)
-    assert funded(bets, 1.5).log_wealth(counts) == pytest.approx(bets.log_wealth(counts) + 1.5)
 
 
 def test_all_that_is_ever_given_out_is_one():
@@ -170,6 +170,9 @@ def test_the_money_of_a_test_that_cannot_be_read_is_cash(forged):
         lambda data: data.update(cash=[True, 0.0]),
         lambda data: data["tests"][0].update(level="other"),
         lambda data: data["tests"][0].update(share=2),
+        lambda data: data["tests"][0].update(log_capital=float("nan")),
+        lambda data: data["tests"][0].update(law=[module.packed(np.ones(3))] * 2),
+        lambda data: data["tests"][0].update(law=[module.packed(np.array([-1.0, 2.0]))] * 2),
         lambda data: data["tests"][0].update(size=3),
         lambda data: data["tests"][0].update(owned=module.packed(np.array([np.inf]))),
         lambda data: data["tests"][0].update(counts=module.packed(-np.ones((2, 2), np.int64))),

@@ -115,9 +115,10 @@ def test_the_evidence_of_a_path_is_the_wealth_of_its_counts():
     tests = [test for test in state.tests if test.trail]
     assert len(tests) >= 3
     for test in tests:
-        for look in test.trail:
-            assert float(test.bets.log_wealth(look.counts)) == pytest.approx(look.log_wealth, rel=1e-9, abs=1e-9)
-            assert 0 < look.counts.sum() <= look.samples
+        moved = [look.log_wealth - float(test.bets.log_wealth(look.counts)) for look in test.trail]
+        assert moved[0] == pytest.approx(0, abs=1e-9) or test.log_added, "before anything has moved on"
+        assert len({round(each, 6) for each in moved}) <= state.rounds, "capital moves on between rounds alone"
+        assert all(0 < look.counts.sum() <= look.samples for look in test.trail)
 
 
 def test_a_very_small_run_has_a_path_too():
@@ -158,7 +159,7 @@ def test_of_a_cut_that_was_chosen_in_the_end_each_one_has_its_part_of_the_risk()
     sides = [[int(table[a, b].sum()) for b in (slice(0, 2), slice(2, 4))] for a in (slice(0, 2), slice(2, 4))]
     alone = epsilon_anytime(np.array(sides), confidence=0.99, delta=0.01)
     more = epsilon_anytime(np.array(sides), confidence=0.97, delta=0.01)
-    assert alone - 1.1e-3 <= known.epsilon_lower <= alone + 1e-9 < more - 2e-3
+    assert alone - 2e-3 <= known.epsilon_lower <= alone + 1e-9 < more - 2e-3
 
 
 # -- when one looks ----------------------------------------------------------------------------------------------
@@ -258,7 +259,7 @@ def test_the_record_has_the_path_as_lists_of_one_length():
     assert len(entry["samples"]) == len(entry["log10_evidence"]) == len(entry["epsilon_lower"])
     assert entry["log10_evidence"] == pytest.approx(evidence(finding), abs=1.1e-4)
     assert entry["log10_evidence"][-1] >= entry["threshold"] > max(entry["log10_evidence"][:-1])
-    assert all(0 <= exact - told < 1.1e-6 for exact, told in zip(lower(finding), entry["epsilon_lower"], strict=True))
+    assert all(-1e-12 <= exact - told < 1.1e-6 for exact, told in zip(lower(finding), entry["epsilon_lower"], strict=True))
     assert len(str(record(finding))) < 5000 and "outputs_seen" not in record(finding)
 
 

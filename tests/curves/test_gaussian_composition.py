@@ -92,3 +92,14 @@ def test_under_l2_nothing_is_known_of_gaussian_answers_of_other_covariances_or_i
     runs = merged(Part(Compose((asked(((F(1), F(1)),)), other))))
     assert gaussian_queries.shared(runs, attained=False) == []
     assert [square for _, square in gaussian_queries.shared(runs, attained=True)] == [None]
+
+
+def test_squares_too_long_to_add_are_rounded_to_either_side():
+    sigmas = [F(20 + i, 7) + F(1, 10**15 + 2 * i + 1) for i in range(300)]
+    exact = sum(1 / sigma**2 for sigma in sigmas)
+    runs = merged(Part(Compose(tuple(map(gaussian, sigmas)))))
+    with precision(18_000):
+        high, low = (constant(gaussian_composition.total(runs, attained=side)) ** 2 for side in (False, True))
+        # each of the numbers is moved, by less than 2^-1000 of it
+        assert low < rational(exact) < high
+        assert high - low < rational(exact) * arb(2) ** -1000

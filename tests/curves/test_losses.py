@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import mpmath
 import numpy as np
@@ -711,3 +711,21 @@ def test_losses_that_reach_too_far_for_one_grid_get_a_coarser_one_and_are_given_
     monkeypatch.setattr("dpverify.search.composition.loss_distribution.MOST_CELLS", 64)
     found = propose([pair], [1], 1.0, None, 3)
     assert all(high - low <= 64 for low, high in found["ranges"])
+
+
+def test_wide_steps_end_where_shorter_ones_begin():
+    from dpverify.search.composition.loss_distribution import _within
+
+    steps = ((-60, 128), (-55, 64), (-50, 8), (-46, 1), (400, 16))
+    grid = Grid(F(1, 100), F(1, 1000), 64, 30, ((-51, 500),), None, (tuple(_within(steps, -51)),))
+    places = grid.places(0)
+    assert set(range(-45, 401)) <= set(places) and max(after - here for here, after in pairwise(places)) <= 16
+
+
+def test_of_many_pairs_some_are_explored_and_the_others_are_near_them():
+    from dpverify.search.composition.loss_distribution import _explore, _shapes
+
+    pairs = [gaussian(F(100 + i, 10)) for i in range(60)]
+    shapes = _shapes(pairs, [])
+    for pair, shape in list(zip(pairs, shapes, strict=True))[::20]:
+        assert shape.deviation == pytest.approx(_explore(pair).deviation, rel=0.02)

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import dpverify
 from dpverify.cli import main
 from dpverify.errors import DataError
-from dpverify.project.designer import data
+from dpverify.project.designer import data, releases
 
 KINDS = {
     "shape of prefix sums": {"workload": {"kind": "prefix", "length": 40}, "adjacency": "add-remove", "epsilon": 1, "delta": "1e-6"},
@@ -33,6 +33,24 @@ KINDS = {
     },
     "a claim file": {"query": [[1, 2, 0], [0, 1, 1]], "adjacency": "add-remove", "epsilon": 1, "weights": [1, 4]},
     "pure, no matrix": {"workload": {"kind": "marginals", "sizes": [30, 20, 4], "ways": 2}, "adjacency": "add-remove", "epsilon": 1},
+    "pure, a strategy": {"workload": {"kind": "ranges", "length": 80}, "adjacency": "replace", "epsilon": 1},
+    "pure, a strategy, real": {
+        "workload": {"kind": "product", "parts": ["ranges", "ranges"], "sizes": [12, 40]}, "adjacency": "l1", "epsilon": 1,
+    },
+    "pure, shares of tables": {
+        "workload": {"kind": "marginals", "sizes": [10, 8, 9], "ways": 2}, "adjacency": "add-remove", "epsilon": 1, "weights": [1, 2, 3],
+    },
+    "pure, products": {
+        "workload": {"kind": "product", "parts": ["prefix", "total", "ranges", "identity"], "sizes": [20, 2, 16, 3]},
+        "adjacency": "add-remove", "epsilon": 1,
+    },
+    "pure, a strategy each": {
+        "workload": {"kind": "union", "weights": [3, 1], "of": [
+            {"kind": "product", "parts": ["prefix", "total"], "sizes": [40, 41]},
+            {"kind": "product", "parts": ["total", "ranges"], "sizes": [40, 41]},
+        ]},
+        "adjacency": "add-remove", "epsilon": 1,
+    },
 }  # fmt: skip
 TRIALS = 100
 
@@ -129,3 +147,37 @@ def test_real_histograms_may_hold_any_numbers_of_at_least_0(tmp_path):
     for wrong in ("nan", "-1", "x", "inf"):
         with pytest.raises(DataError):
             data.of_histogram([wrong, "1"], (2,), whole=False)
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("made", ["pandas", "duckdb"])
+def test_data_frames_and_relations_hold_what_files_hold(made):
+    import duckdb
+    import pandas as pd
+
+    best = dpverify.design(workload={"kind": "marginals", "sizes": [2, 3], "ways": 1}, adjacency="add-remove", zcdp=1).ranked[0]
+    wanted = best.release([0, 2, 0, 0, 0, 1], seed=5)
+    records, counted = ([(0, 1), (1, 2), (0, 1)], ["sex", "age"]), ([(0, 1, 2), (1, 2, 1)], ["sex", "age", "count"])
+    for rows, names in (records, counted, ([(0,), (2,), (0,), (0,), (0,), (1,)], ["Count"])):
+        if made == "pandas":
+            table = pd.DataFrame(rows, columns=names)
+        else:
+            values = ", ".join("(" + ", ".join(map(str, row)) + ")" for row in rows)
+            table = duckdb.connect().sql(f"SELECT * FROM (VALUES {values}) t({', '.join(names)})")
+        assert best.release(table, seed=5) == wanted
+    with pytest.raises(DataError, match="1 rows are no records"):
+        best.release(pd.DataFrame([(0, 1.5)], columns=["sex", "age"]))
+    with pytest.raises(DataError, match="it names the columns"):
+        best.release(pd.DataFrame([(0, 1)]))
+
+
+@pytest.mark.parametrize("by", [1, 2])
+def test_an_audit_of_a_release_sees_noise_that_is_half_of_what_it_is_to_be(by, monkeypatch):
+    best = next(
+        one for one in dpverify.design(workload={"kind": "marginals", "sizes": [3, 3], "ways": 1}, adjacency="add-remove", epsilon=1).ranked
+        if one.candidate.name == "geometric, tables"
+    )  # fmt: skip
+    right = releases._noisy
+    monkeypatch.setattr(releases, "_noisy", lambda true, scale, rng, **more: right(true, scale / by, rng, **more))
+    found = dpverify.audit(best.sampler, epsilon=1, pairs=[([5] * 9, [6, *[5] * 8])], samples=1500, seed=1)
+    assert found.is_clean == (by == 1)

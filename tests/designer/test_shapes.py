@@ -212,3 +212,18 @@ def test_a_query_whose_variance_is_not_the_greatest_is_measured_all_the_same():
     known = arb(64) / 15
     assert low <= known
     assert high <= known * arb("1.1")
+
+
+@pytest.mark.parametrize(
+    ("query", "adjacency", "weights", "least"),
+    [
+        ([[1, 1, 0, 2, "1/7", 1], [3, 1, -1, 1, 1, "1/2"], [-1, 0, 1, -2, 2, 2], [-1, 1, 2, "1/7", 1, 0]], "l1", [2, 1, 1, "1/3"], 16),
+        ([[0, 1, -1, 2, "1/3"], [0, 1, -1, 5, 1], [0, -1, 2, 2, 0], [0, 2, 1, 1, -1]], "add-remove", None, 25),
+        ([[0, -5, 1], [0, "1/7", 0], [0, 0, 2]], "replace", ["1/3", 2, "1/3"], 4),
+    ],
+)
+def test_the_greatest_variance_is_near_that_of_one_query_alone_where_its_weight_is_nearly_all(query, adjacency, weights, least):
+    more = {} if weights is None else {"weights": weights}
+    question = question_of("design", {"design": {"query": query, "adjacency": adjacency, "gdp": 1, "objective": "greatest", **more}})
+    low, high = structure(question).most
+    assert least * 0.99 <= float(low) <= least <= float(high) * (1 + 1e-9) <= least * 1.001

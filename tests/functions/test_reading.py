@@ -91,10 +91,10 @@ REFUSED = {
     "walrus": ("yield (x := answer + noise.laplace(1))", ":=", 5),
     "product": ("yield answer * answer + noise.laplace(1)", "product", 5),
     "product with noise": ("yield answer * noise.laplace(1)", "product", 5),
-    "quotient": ("yield 1 / (answer + noise.laplace(1))", "divides", 5),
-    "floor": ("yield (answer + noise.laplace(1)) // 1", "rounds", 5),
-    "round": ("yield round(answer + noise.laplace(1))", "round", 5),
-    "scale of the data": ("yield answer + noise.laplace(answer)", "hangs on the data", 5),
+    "quotient": ("yield 1 / answer + noise.laplace(1)", "divides", 5),
+    "floor": ("yield answer // 1 + noise.laplace(1)", "rounds", 5),
+    "round": ("yield round(answer) + noise.laplace(1)", "round", 5),
+    "scale of the data": ("yield answer + noise.laplace(answer)", "depends on the data", 5),
     "unknown noise": ("yield answer + noise.laplaec(1)", "laplaec", 5),
     "stored noise": ("yield [noise][0].laplace(1)", "noise is put into", 5),
     "noise passed on": ("yield frobnicate(noise)", "frobnicate", 5),
@@ -135,9 +135,29 @@ WHOLE = {
     "shadowed": ("@program\ndef f(answers, noise):\n    sum = 1\n    return sum(answers) + noise.laplace(1)\n", "sum is a name"),
     "redefined": ("from other import *\n@program\ndef f(answers, noise):\n    return max(answers)\n", "may mean anything"),
     "defined twice": ("@program\ndef f(answers, noise):\n    return 1\ndef f(answers, noise):\n    return 2\n", "no programs"),
-    "two loops": (
-        "@program\ndef f(answers, noise):\n    for a in answers:\n        yield 1\n    for a in answers:\n        yield 2\n",
-        "second loop",
+    "a loop in a loop": (
+        "@program\ndef f(answers, noise):\n    for a in answers:\n        for b in answers:\n            yield 2\n",
+        "in each step of another",
+    ),
+    "a loop that depends on one before": (
+        "@program\ndef f(answers, noise):\n    k = 0\n    for a in answers:\n        k += a + noise.laplace(1) > 0\n    for a in answers:\n        yield k\n",
+        "kept is told after another one",
+    ),
+    "a loop that may not be": (
+        "@program\ndef f(answers, noise):\n    for a in answers:\n        if a + noise.laplace(1) > 0:\n            return\n    for a in answers:\n        yield 1\n",
+        "follows another one",
+    ),
+    "a list of an earlier loop": (
+        "def g(answers, out, noise):\n    for a in answers:\n        out.append(a + noise.laplace(1) > 0)\n@program\ndef f(answers, noise):\n    out = []\n    g(answers, out, noise)\n    n = len(out)\n    for a in answers:\n        yield n\n",
+        "is read in it",
+    ),
+    "one threshold for two loops": (
+        "@program\ndef f(answers, noise):\n    t = noise.laplace(1)\n    for a in answers:\n        yield a + noise.laplace(1) > t\n    s = 0\n    for a in answers:\n        s += a\n    yield s + t\n",
+        "use one noise",
+    ),
+    "one noisy list for two loops": (
+        "@program\ndef f(answers, noise):\n    noisy = [a + noise.laplace(1) for a in answers]\n    for x in noisy:\n        yield x\n    for x in noisy:\n        yield x\n",
+        "an earlier loop over the answers",
     ),
     "no noise": ("@program\ndef f(answers):\n    return 1\n", "no argument named noise"),
     "kept list": (
@@ -156,6 +176,92 @@ def test_what_is_refused_of_the_whole(tmp_path, name):
 def test_all_faults_of_a_file_at_once(tmp_path):
     text = "@program\ndef f(answers, noise):\n    del answers\n    yield (x := 1)\n    yield f'{x}'\n"
     assert len(faults_of(tmp_path, text)) == 3
+
+
+def test_faults_of_meaning_are_told_at_once_and_what_follows_from_them_is_not(tmp_path):
+    text = """
+    @program
+    def f(answers, noise):
+        t = noise.laplac(2)
+        s = noise.laplace(sum(answers))
+        for a in answers:
+            b = a * a + noise.laplace(1)
+            if str(b) == "3":
+                yield frob(b)
+            yield b + t
+            for c in a:
+                yield c + s
+    """
+    faults = faults_of(tmp_path, text)
+    lines = [int(fault.rpartition("(line ")[2].partition(",")[0]) for fault in faults]
+    assert lines == [5, 6, 8, 9, 10, 12]
+    for fault, said in zip(
+        faults, ("Did you mean laplace?", "depends on the data", "a * a", "str", "frob", "a is an answer, and no list"), strict=True
+    ):
+        assert said in fault
+
+
+ROWS = {
+    "one row": ("rows[0]['age'] + noise.laplace(1)", "one row by its place"),
+    "scale of the data": ("len(rows) + noise.laplace(1 / len(rows))", "scale = 1 / len(rows) depends on the data"),
+    "bare comparison": ("len(rows) > 3", "Add noise to it first"),
+    "bare quotient": ("len(rows) / 3 / (len(rows) + noise.laplace(1))", "Add noise to each of both first"),
+    "bare rounding": ("round(len(rows)) + noise.laplace(1)", "rounds what no noise is added to"),
+    "one noise for two": ("(lambda z: z)(1)", "lambda"),
+    "part of a dict": ("{'a': len(rows) + noise.laplace(1)}.values()[0]", "gone through, and nothing else"),
+    "lengths": ("[x for x, y in zip((1, 2), (1, 2, 3), strict=True)] + [noise.laplace(1)]", "not of one length"),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_is_refused_of_rows(tmp_path, name):
+    told, said = ROWS[name]
+    faults = faults_of(
+        tmp_path, f"@program\ndef f(rows, noise):\n    return {told}\n", options='adjacency="add-remove", claims=[{"epsilon": 1}]'
+    )
+    assert any(said in fault for fault in faults), faults
+
+
+COINS = {
+    "a decimal": ("[1/2, 1]", "x == 1", "inputs lists 1 / 2"),
+    "a tuple": ("[(1, 2), (2, 1)]", "x == [1, 2]", "inputs lists (1, 2)"),
+    "one alone": ("[1]", "x", "two values or more"),
+    "no probability": ("[1, 2]", "noise.coin(3 / 2)", "no probability"),
+    "other noise": ("[1, 2]", "x + noise.laplace(1)", "more values than can be listed"),
+    "changed data": ("[[1], [2]]", "x.append(1)", "the data are changed"),
+}
+
+
+@pytest.mark.parametrize("name", COINS)
+def test_what_is_refused_where_inputs_are_listed(tmp_path, name):
+    inputs, told, said = COINS[name]
+    faults = faults_of(tmp_path, f"@program\ndef f(x, noise):\n    return {told}\n", options=f'inputs={inputs}, claims=[{{"epsilon": 1}}]')
+    assert any(said in fault for fault in faults), faults
+
+
+def test_a_list_of_answers_is_compared_with_no_list(tmp_path):
+    """Of one answer, which may be 3, the answer would be told as it is."""
+    for told in ("answers == [3]", "[a for a in answers if a + noise.laplace(1) > 3] == []"):
+        assert any("compares" in fault for fault in faults_of(tmp_path, f"@program\ndef f(answers, noise):\n    return {told}\n"))
+
+
+@pytest.mark.parametrize("parameter", ["positive", "integer >= 1"])
+def test_a_count_that_never_is_the_limit_does_not_end_the_run(tmp_path, parameter):
+    """Of a limit that may be no integer == is never reached."""
+    text = """
+    @program
+    def f(answers, c, noise):
+        t = noise.laplace(2)
+        left = c
+        for a in answers:
+            above = a + noise.laplace(4 * c) >= t
+            yield above, 1
+            left -= above
+            if left == 0:
+                return
+    """
+    options = f'sensitivity=1, parameters={{"c": "{parameter}"}}, claims=[{{"epsilon": 1}}]'
+    assert (dp.verify(spec_of(tmp_path, text, options)[0].claims[0].claim).verdict == "PROVED") == (parameter != "positive")
 
 
 def test_reading_runs_nothing(tmp_path):

@@ -63,6 +63,16 @@ def test_a_shuffle_of_more_people_has_less_epsilon_and_both_bounds_are_drawn_whe
     assert drawn(dp.shuffle(part=dp.randomized_response("3/4"), people=16), delta="0") == ()
 
 
+def test_more_noise_on_the_votes_of_one_database_has_less_epsilon():
+    votes = dp.noisy_votes(votes=[[40, 25, 20]], sigma=10)
+    [picture] = drawn(votes)
+    [line] = picture.lines
+    sigmas, epsilons = zip(*line.points, strict=True)
+    assert sigmas == (2.5, 5, 10, 20, 40)
+    assert epsilons[2] == pytest.approx(float(dp.tight_epsilon(votes, delta="1/1000").upper), rel=1e-5)
+    assert epsilons[2] > epsilons[3] > epsilons[4]
+
+
 def test_the_best_of_runs_costs_what_its_theorem_says():
     [picture] = drawn(dp.best_of(part=dp.guarantee(epsilon="1/2"), runs={"law": "geometric", "mean": 8}), delta="0")
     for mean, epsilon in picture.lines[0].points:

@@ -144,7 +144,7 @@ HYPOTHESES = {
     ),
     "composition.post_processing": ("the map does not look at the data again",),
     **dict.fromkeys(
-        ("composition.shuffling", "composition.shuffled_bits", "composition.shuffled_epsilon", "composition.shuffled_histograms"),
+        [f"composition.{name}" for name in ["shuffling", "shuffled_bits", "shuffled_epsilon", "shuffled_histograms", "privacy_blanket"]],
         ("people tell of their own records alone, by independent draws, and the order of what they tell is not seen",),
     ),
     "selection.noisy_keys": (

@@ -38,6 +38,7 @@ from dpverify.audits.declared.selections import Pair, may_be_neighbours, pairs_o
 from dpverify.audits.declared.streams import pairs_of as pairs_of_stream
 from dpverify.audits.declared.streams import stream_law
 from dpverify.audits.declared.vectors import ProductLaw, RadialLaw
+from dpverify.audits.declared.votes import noisy_votes
 from dpverify.catalogue import kinds
 from dpverify.search.curves import sums
 from dpverify.search.numeric import kinks_of, log_of, number
@@ -54,6 +55,7 @@ from dpverify.trusted.kernel.model import (
     Mixture,
     NoisyKeys,
     NoisyMax,
+    NoisyVotes,
     Norm,
     OnLine,
     Product,
@@ -116,6 +118,9 @@ def _declared(claim: Claim) -> Declared | None:
     if isinstance(mechanism, NoisyKeys):
         noise = _declared(Claim(mechanism.noise, ONE, sensitivity=ONE))
         return KeysLaw(claim, noise) if isinstance(noise, LineLaw | IntegerLaw) else None
+    if isinstance(mechanism, NoisyVotes):
+        require_both_orders(claim)
+        return noisy_votes(claim)
     if isinstance(mechanism, Stream):
         return stream_law(claim, _noise_law)
     if isinstance(mechanism, Staircase):

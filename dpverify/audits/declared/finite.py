@@ -18,7 +18,7 @@ from dpverify.trusted.kernel.model import Claim, Exponential, KaryResponse, Tabl
 MOST_ROWS: Final = 2048
 
 
-class _Rows(Declared):
+class Rows(Declared):
     """A finite mechanism as a matrix of probabilities."""
 
     kind = "finite"
@@ -26,6 +26,10 @@ class _Rows(Declared):
 
     def __init__(self, claim: Claim, rows: Array, pairs: frozenset[tuple[int, int]]) -> None:
         self.claim, self.rows, self.pairs = claim, rows, pairs
+
+    def row_of(self, x: Array) -> int:
+        """The number of the row of an input, which is that number itself."""
+        return int(x[0])
 
     def _loss(self, a: int, b: int) -> Array:
         with np.errstate(divide="ignore"):
@@ -50,7 +54,7 @@ class _Rows(Declared):
 
     def partition(self, x: Array, x_prime: Array) -> Columns:
         """Columns by their loss: every value a cell, where these are at most 16."""
-        a, b = int(x[0]), int(x_prime[0])
+        a, b = self.row_of(x), self.row_of(x_prime)
         losses = self._loss(a, b)
         thresholds = levels(losses, self.rows[a] + self.rows[b])
         if len(thresholds) >= MAX_CELLS:
@@ -62,13 +66,13 @@ class _Rows(Declared):
     def law(self, x: Array, x_prime: Array, scale: float = 1.0) -> tuple[Array, Array]:
         """Sums of the tempered rows."""
         partition = self.partition(x, x_prime)
-        rows = (self._tempered(int(answer[0]), scale) for answer in (x, x_prime))
+        rows = (self._tempered(self.row_of(answer), scale) for answer in (x, x_prime))
         p, q = (np.bincount(partition.cells, weights=row, minlength=partition.size) for row in rows)
         return p, q
 
     def neighbours(self, x: Array, x_prime: Array) -> bool:
         """Whether the rows are adjacent, or the same."""
-        a, b = int(x[0]), int(x_prime[0])
+        a, b = self.row_of(x), self.row_of(x_prime)
         return a == b or (a, b) in self.pairs
 
     def curve(self) -> tuple[CurvePoint, ...]:
@@ -80,10 +84,10 @@ class _Rows(Declared):
 
     def probabilities(self, x: Array) -> Array:
         """The row of an input."""
-        return np.asarray(self.rows[int(x[0])])
+        return np.asarray(self.rows[self.row_of(x)])
 
 
-def finite(claim: Claim) -> _Rows | None:
+def finite(claim: Claim) -> Rows | None:
     """The matrix of a table, of an exponential mechanism or of k-ary randomized response; None for one too large."""
     mechanism = claim.mechanism
     if isinstance(mechanism, KaryResponse):
@@ -92,11 +96,11 @@ def finite(claim: Claim) -> _Rows | None:
             return None
         rows = np.full((k, k), (1 - p) / (k - 1))
         np.fill_diagonal(rows, p)
-        return _Rows(claim, rows, frozenset({(0, 1), (1, 0)} if k > 64 else _both_ways(k, None)))
+        return Rows(claim, rows, frozenset({(0, 1), (1, 0)} if k > 64 else _both_ways(k, None)))
     assert isinstance(mechanism, Table | Exponential)
     if isinstance(mechanism, Table):
         rows = np.array([[number(entry) for entry in row] for row in mechanism.rows])
-        return _Rows(claim, rows / rows.sum(axis=1, keepdims=True), frozenset(_both_ways(len(rows), mechanism.adjacent)))
+        return Rows(claim, rows / rows.sum(axis=1, keepdims=True), frozenset(_both_ways(len(rows), mechanism.adjacent)))
     scores = np.array([[number(entry) for entry in row] for row in mechanism.scores])
     pairs = _both_ways(len(scores), mechanism.adjacent)
     if mechanism.points:  # the metric form speaks of pairs at distance 1, or of those within the sensitivity
@@ -105,7 +109,7 @@ def finite(claim: Claim) -> _Rows | None:
     exponents = number(mechanism.beta) * scores
     if mechanism.weights:
         exponents = exponents + np.log([number(weight) for weight in mechanism.weights])
-    return _Rows(claim, special.softmax(exponents, axis=1), frozenset(pairs))
+    return Rows(claim, special.softmax(exponents, axis=1), frozenset(pairs))
 
 
 def _both_ways(count: int, adjacent: Sequence[tuple[int, int]] | None) -> set[tuple[int, int]]:

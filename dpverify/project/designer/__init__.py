@@ -14,7 +14,7 @@ from dpverify.catalogue import Spec, read_spec
 from dpverify.errors import SpecError
 from dpverify.project.designer import releases, tables, whole
 from dpverify.project.designer.candidates import Candidate, NotTried, candidates
-from dpverify.project.designer.data import Data, of_histogram
+from dpverify.project.designer.data import Data, of_histogram, of_table
 from dpverify.project.designer.isotropy import Isotropy, isotropy
 from dpverify.project.designer.question import Question as Question
 from dpverify.project.designer.question import question_of as question_of
@@ -87,19 +87,38 @@ class Designed:
             (claim,) = read_spec(file).claims
         return claim.claim
 
-    def release(self, histogram: Sequence[Any] | Data, seed: int | None = None) -> Released:
+    def release(self, histogram: Any, seed: int | None = None) -> Released:
         """The answers to the queries on data, with noise, and their standard deviations.
 
-        histogram: how many records there are of each kind, in the order of the columns; or `Data`. seed: of numpy's generator; without
-        one its bits are new each time, as they must be where something is published. Raises DataError.
+        histogram: how many records there are of each kind, in the order of the columns; or a data frame of pandas or a relation of DuckDB,
+        with a column for each attribute as files have them; or `Data`. seed: of numpy's generator; without one its bits are new each time,
+        as they must be where something is published. Raises DataError.
         """
         import numpy as np
 
+        return self._released(self._data(histogram), np.random.default_rng(seed))
+
+    @property
+    def sampler(self) -> Callable[[Any, Any], list[float]]:
+        """The same as audits want samplers: from data and numpy's generator to noisy answers."""
+
+        def sampler(histogram: Any, rng: Any) -> list[float]:
+            return [*self._released(self._data(histogram), rng).answers]
+
+        return sampler
+
+    def _data(self, given: Any) -> Data:
+        assert self.question is not None
+        sizes, whole = sizes_of(self.question), self.question.adjacency not in REALS
+        if isinstance(given, Data):
+            return given
+        if hasattr(given, "columns"):
+            return of_table(given, sizes, whole=whole)
+        return of_histogram(given, sizes, whole=whole)
+
+    def _released(self, data: Data, rng: Any) -> Released:
         question = self.question
         assert question is not None
-        whole = question.adjacency not in REALS
-        data = histogram if isinstance(histogram, Data) else of_histogram(histogram, sizes_of(question), whole=whole)
-        rng = np.random.default_rng(seed)
         if isinstance(self.noise, Shaped):
             return releases.by_shape(question, self.noise, data, rng)
         if self.noise is not None:
@@ -137,10 +156,10 @@ def design(question: Question, judge: Judge) -> Design:
     Raises SpecError where the queries have no matrix, and no structure by which something is known of them.
     """
     known = structure(question)
-    if question.rows is None and isinstance(known, str):
-        raise SpecError(f"{question.file}, design: workload: its matrix has too many entries to be written out, and {known}")
     least = None if isinstance(known, str) else whole.necessary(question, known)
     best, left = _of_structure(question, known, least)
+    if question.rows is None and isinstance(known, str) and not best:
+        raise SpecError(f"{question.file}, design: workload: its matrix has too many entries to be written out, and {known}")
     proposed, few = _proposed(question, best)
     wanted = sorted((one for one in proposed if isinstance(one, Candidate)), key=lambda one: one.predicted or 0)
     left += [one for one in proposed if isinstance(one, NotTried)]
@@ -174,13 +193,14 @@ def _many(question: Question) -> bool:
 
 def _of_structure(question: Question, known: Structure | str, least: Stated | None) -> tuple[list[Designed], list[NotTried]]:
     """Noise of the best shape, with what is proved of it; and what there is no such noise for."""
-    if question.pure and question.rows is None:
-        assert isinstance(known, Structure)
-        named = [*tables.mechanisms(question, known)]
-        return [Designed(one.candidate, None, "", whole.stated(one.rms, least), one) for one in named], []
+    if question.pure:
+        tried = [*tables.mechanisms(question)]
+        named = [one for one in tried if isinstance(one, Laplace)]
+        left = [one for one in tried if isinstance(one, NotTried)]
+        return [Designed(one.candidate, None, "", whole.stated(one.rms, least), one) for one in named], left
     found = known if isinstance(known, str) else whole.shaped(question, known)
     if isinstance(found, str):
-        return [], [] if question.pure else [NotTried(whole.NAME, found)]
+        return [], [NotTried(whole.NAME, found)]
     stated, chosen = whole.errors(question, found, least), whole.candidate(question, found)
     return [Designed(chosen, None, "", stated, found, None, whole.greatest(found))], []
 

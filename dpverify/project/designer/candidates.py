@@ -36,6 +36,8 @@ MOST_STEP: Final = 16
 """By how much records may move a row that has noise on the integers, in multiples of its unit."""
 MOST_WIDE: Final = 50.0
 """The widest noise on the integers on several rows where there is a delta: its privacy losses are added up integer by integer."""
+MOST_REACH: Final = 2000
+"""Steps to where geometric noise is cut."""
 MOST_TEXT: Final = 900_000
 """Of a claim file."""
 
@@ -76,6 +78,7 @@ def candidates(question: Question) -> Iterator[Proposal]:
             yield from _measured(question, strategy, 2)
         return
     yield from _balls(question)
+    yield from _cut(question)
     if flat:
         why = "neighbours move the answers in fewer directions than the queries span: some combination of them is known without noise."
         yield from (NotTried(name, why) for name in ("k-norm", "ellipsoid norm", "recursive"))
@@ -118,6 +121,37 @@ def _balls(question: Question) -> Iterator[Proposal]:
             noise = [*_radial("exp(-r)", f'"{key}"', d, scale)]
         how = "the same Laplace noise on every answer" if key == "l1" else f"noise of density exp(-||z||/b) in the {name}"
         yield Candidate(name, how, _file(question, noise, claim=_stated(question.query)), sqrt(square))
+
+
+def _cut(question: Question) -> Iterator[Proposal]:
+    """For one query on counts that neighbours move by one step, with a delta: geometric noise that ends where delta is spent.
+
+    Its two last probabilities are such that delta is met; no noise has a smaller mean square, but for what the last digits say.
+    """
+    name, query = "geometric, cut", question.query
+    if question.delta == ZERO or question.adjacency in REALS or len(query.rows) != 1:
+        return
+    unit = _unit_of(query.rows[0])
+    row = tuple(x / unit for x in query.rows[0])
+    moved = _moves(Query((row,), question.adjacency), (row,))
+    if moved is None or np.abs(moved).max() != 1:
+        return
+    q, delta, inner, reach = float(np.exp(-question.rate)), float(constant(question.delta)), 1.0, 1
+    while (share := (1 - q * delta * inner / q**reach) / (1 - q + 2 * delta * q)) > 1:
+        inner, reach = inner + 2 * q**reach, reach + 1
+        if reach > MOST_REACH:
+            yield NotTried(name, f"it ends beyond {MOST_REACH} steps.")
+            return
+    last = min(exact.above(share, 12), Fraction(1))
+    density = f"exp(-({format_expr(question.stated)})*abs(z))" + (f"*({last})**floor(abs(z)/{reach})" if last < 1 else "")
+    lines = ['kind = "translation"', f'density = "{density}"', f"support = [{-reach}, {reach}]", "integers = true"]
+    places = np.arange(1, reach + 1)
+    masses = np.exp(-question.rate * places) * np.where(places == reach, share, 1)
+    square = 2 * (places**2 * masses).sum() / (1 + 2 * masses.sum()) * float(unit) ** 2
+    stated = _stated(Query((row,), question.adjacency))
+    text = _file(question, lines, claim=stated) if unit == 1 else _file(question, [*lines, *stated], ((unit,),))
+    how = f"geometric noise on the integers up to {reach} steps, the last of them as likely as the delta allows"
+    yield Candidate(name, how, text, sqrt(square))
 
 
 def _own_norm(question: Question, rows: Matrix, back: Matrix) -> Iterator[Proposal]:

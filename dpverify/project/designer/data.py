@@ -91,19 +91,36 @@ def read(path: Path, sizes: tuple[int, ...], *, whole: bool) -> Data:
     if not lines:
         raise DataError(f"{path}: the file is empty. Its first line names the columns.")
     names, rows = [name.strip().lower() for name in lines[0]], lines[1:]
-    if all(_whole(name) >= 0 for name in names):
-        raise DataError(f"{path}: the first line has numbers; it names the columns, and counts stand in one that is called {COUNT[0]!r}.")
     if any(len(row) != len(names) for row in rows):
         raise DataError(f"{path}: the first line names {len(names)} columns, and some row has another number of entries.")
-    at = next((i for i, name in enumerate(names) if name in COUNT), None)
     try:
-        if at is None:
-            return of_records(rows, sizes, whole=whole)
-        counts = [row[at] for row in rows]
-        kinds = [row[:at] + row[at + 1 :] for row in rows]
-        return of_histogram(counts, sizes, whole=whole) if len(names) == 1 else of_records(kinds, sizes, counts, whole=whole)
+        return _of_columns(names, rows, sizes, whole=whole)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
+
+
+def of_table(table: Any, sizes: tuple[int, ...], *, whole: bool) -> Data:
+    """Of a data frame of pandas or a relation of DuckDB, which hold what a file may hold. Raises DataError for what is neither."""
+    try:
+        rows = table.fetchall() if hasattr(table, "fetchall") else table.itertuples(index=False, name=None)
+        names = [str(name).strip().lower() for name in table.columns]
+    except (AttributeError, TypeError) as error:
+        kind = type(table).__name__
+        told = f"{kind} is no histogram, data frame of pandas or relation of DuckDB. Give a list of counts or one of these."
+        raise DataError(told) from error
+    return _of_columns(names, [*rows], sizes, whole=whole)
+
+
+def _of_columns(names: Sequence[str], rows: Sequence[Sequence[Any]], sizes: tuple[int, ...], *, whole: bool) -> Data:
+    """Of rows with names for their entries. Raises DataError."""
+    if all(_whole(name) >= 0 for name in names):
+        raise DataError(f"the first line has numbers; it names the columns, and counts stand in one that is called {COUNT[0]!r}.")
+    at = next((i for i, name in enumerate(names) if name in COUNT), None)
+    if at is None:
+        return of_records(rows, sizes, whole=whole)
+    counts = [row[at] for row in rows]
+    kinds = [(*row[:at], *row[at + 1 :]) for row in rows]
+    return of_histogram(counts, sizes, whole=whole) if len(names) == 1 else of_records(kinds, sizes, counts, whole=whole)
 
 
 def _whole(value: Any) -> int:

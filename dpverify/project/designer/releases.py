@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from itertools import product
 from math import ceil, prod, sqrt
 from typing import Any, Final
@@ -16,9 +16,11 @@ from flint import fmpz_mat
 from dpverify.errors import DataError, DpverifyError
 from dpverify.project.designer.data import Data
 from dpverify.project.designer.exact import Floats, floats
+from dpverify.project.designer.laplace import Rows
 from dpverify.project.designer.question import Question
 from dpverify.project.designer.shapes import Dense
-from dpverify.project.designer.tables import Laplace, moved_by
+from dpverify.project.designer.structure import tables_of
+from dpverify.project.designer.tables import Laplace, Plan, moved_by
 from dpverify.project.designer.whole import Shaped
 from dpverify.project.designer.workloads import Term, queries_of, rows_of
 from dpverify.samplers.integers import discrete_gaussian, discrete_laplace
@@ -70,11 +72,16 @@ def by_laplace(question: Question, found: Laplace, data: Data, rng: Generator) -
     """Geometric or Laplace noise on the answers, or on the histogram. Raises DataError."""
     _bounded(question)
     workload = question.workload
-    assert workload is not None and question.epsilon is not None
+    assert question.epsilon is not None
     with precision(192):
         rate = exact(constant(question.epsilon).lower())
     twice = 2 if question.adjacency == "replace" else 1
     answers, deviations = [], []
+    if found.tables is not None:
+        return _of_shares(question, found, found.tables, data, rng, twice / rate)
+    if found.plans:
+        return _of_plans(question, found, data, rng, twice / rate)
+    assert workload is not None
     if not found.shares:
         noisy = _noisy(data.dense(MOST_CELLS), twice / rate, rng, whole=found.whole)
         cells = noisy.reshape(workload.sizes)
@@ -90,6 +97,63 @@ def by_laplace(question: Question, found: Laplace, data: Data, rng: Generator) -
         deviations.append(np.full(count, _deviation(scale, whole=found.whole)))
     told = (EXACT if found.whole else FLOATS,)
     return Released(tuple(_flat(answers)), tuple(_flat(deviations)), tuple(names_of(question)), told)
+
+
+def _of_shares(
+    question: Question, found: Laplace, shares: Mapping[tuple[int, ...], Fraction], data: Data, rng: Generator, scale: Fraction
+) -> Released:
+    """Tables of counts have noise, and their contrasts are averaged over the tables that have them, those with little noise most."""
+    workload = question.workload
+    assert workload is not None
+    sizes, whole = workload.sizes, sum(shares.values(), Fraction(0))
+    if sum(prod(sizes[i] for i in kept) for kept in shares) > MOST_NUMBERS:
+        raise DataError(f"noise is added to more than {MOST_NUMBERS} numbers in one release. Ask for fewer tables.")
+    noisy = {}
+    for kept, share in shares.items():
+        counts = data.along(kept, MOST_NUMBERS)
+        drawn = _noisy(counts.ravel(), scale * whole / share, rng, whole=found.whole)
+        noisy[kept] = np.asarray(drawn, dtype=np.float64).reshape(counts.shape)
+    seen: dict[tuple[int, ...], tuple[Floats, float]] = {}
+    for kept, count, _ in noise_shapes.kinds_of_characters(sizes, tables_of(workload)):
+        known = np.zeros([sizes[i] for i in kept])
+        total = Fraction(0)
+        for table, share in shares.items():
+            if set(kept) <= set(table):
+                beside = prod(sizes[i] for i in table if i not in kept)
+                summed = noisy[table].sum(axis=tuple(axis for axis, i in enumerate(table) if i not in kept))
+                known, total = known + float(share**2 / beside) * summed, total + share**2 / beside
+        for axis in range(len(kept)):
+            known = known - known.mean(axis=axis, keepdims=True)
+        cells = prod(sizes[i] for i in kept)
+        seen[kept] = known / float(total), 2 * float((scale * whole) ** 2 * count / (cells * total))
+    answers, deviations = [], []
+    for term in workload.terms:
+        cells_of, square = _table(tuple(i for i, part in enumerate(term.parts) if part == "identity"), sizes, seen)
+        answers.append(cells_of.ravel())
+        deviations.append(np.full(cells_of.size, sqrt(square)))
+    told = (EXACT if found.whole else FLOATS,)
+    return Released(tuple(_flat(answers)), tuple(_flat(deviations)), tuple(names_of(question)), told)
+
+
+def _of_plans(question: Question, found: Laplace, data: Data, rng: Generator, scale: Fraction) -> Released:
+    """Rows of strategies have noise; answers are made of what these say of each kind of record."""
+    answers: dict[int, Any] = {}
+    deviations: dict[int, Any] = {}
+    for plan in found.plans:
+        size = scale * plan.reach / plan.share
+        undone = [None if factor is None else _left_inverse(factor) for factor in plan.factors]
+        told, sizes, summed = _measured(question, plan, data, partial(_noisy, scale=size, rng=rng, whole=found.whole), undone)
+        for number, (some, spread) in _answered(question, plan.terms, told, sizes, undone, summed).items():
+            answers[number], deviations[number] = some, sqrt(2) * float(size) * np.sqrt(spread)
+    order = sorted(answers)
+    told_ = (EXACT if found.whole else FLOATS,)
+    found_, spreads = (tuple(_flat([each[k] for k in order])) for each in (answers, deviations))
+    return Released(found_, spreads, tuple(names_of(question)), told_)
+
+
+def _left_inverse(factor: Rows | Dense) -> Floats:
+    rows, undone = (np.array([[float(x) for x in row] for row in matrix.tolist()]) for matrix in (factor.measured, factor.undone))
+    return np.asarray(np.linalg.solve(undone @ rows, undone), dtype=np.float64)
 
 
 def _flat(parts: Sequence[Any]) -> list[float]:
@@ -168,42 +232,68 @@ def _of_factors(
     question: Question, found: Shaped, data: Data, rng: Generator, terms: Sequence[Term] | None
 ) -> tuple[Floats, Floats]:
     """Rows of the factors are measured on all kinds of records, and the answers made of what these say of each kind."""
-    workload, factors = question.workload, found.structure.factors
+    factors = found.structure.factors
+    square = found.variance * prod(factor.reach for factor in factors if factor is not None)
+    plan = Plan(tuple(range(len(terms or ()))), Fraction(1), factors)
+    undone = [None if factor is None else _undone(factor) for factor in factors]
+
+    def noisy(true: Any) -> Any:
+        if found.whole:
+            return true + discrete_gaussian(Fraction(ceil(square)), len(true), rng)
+        return true.astype(float) + rng.normal(scale=sqrt(square), size=len(true))
+
+    told, sizes, summed = _measured(question, plan, data, noisy, undone)
+    known = _answered(question, plan.terms, told, sizes, undone, summed)
+    answers = [known[number][0] for number in sorted(known)]
+    deviations = [np.sqrt(known[number][1] * float(square)) for number in sorted(known)]
+    return np.concatenate(answers), np.concatenate(deviations)
+
+
+def _measured(
+    question: Question, plan: Plan, data: Data, noisy: Callable[[Any], Any], undone: Sequence[Floats | None]
+) -> tuple[Floats, tuple[int, ...], list[int]]:
+    """What the noisy rows of a plan say of each kind of record, by attribute; and the attributes that are summed over."""
+    workload, factors = question.workload, plan.factors
     joint = len(factors) == 1
+    terms = [workload.terms[number] for number in plan.terms] if workload is not None else []
     sizes = (question.size[1],) if joint or workload is None else workload.sizes
-    summed = [i for i, factor in enumerate(factors) if factor is None and terms and not joint and terms[0].parts[i] == "total"]
+    summed = [
+        i for i, factor in enumerate(factors) if factor is None and terms and not joint and all(term.parts[i] == "total" for term in terms)
+    ]
     counts = data.dense(MOST_CELLS).reshape(sizes)
     counts = counts.sum(axis=tuple(summed), keepdims=True)
     for axis, factor in enumerate(factors):
         counts = counts if factor is None else _along(counts, axis, factor.measured)
-    square = found.variance * prod(factor.reach for factor in factors if factor is not None)
-    if found.whole:
-        noisy = counts.ravel() + discrete_gaussian(Fraction(ceil(square)), counts.size, rng)
-    else:
-        noisy = counts.ravel().astype(float) + rng.normal(scale=sqrt(square), size=counts.size)
-    told = noisy.astype(float).reshape(counts.shape)
-    undone = [None if factor is None else _undone(factor) for factor in factors]
+    told = np.asarray(noisy(counts.ravel())).astype(float).reshape(counts.shape)
     for axis, matrix in enumerate(undone):
         if matrix is not None:
             told = np.moveaxis(np.tensordot(matrix, told, axes=(1, axis)), 0, axis)
-    if terms is None:
+    return told, sizes, summed
+
+
+def _answered(
+    question: Question, numbers: Sequence[int], told: Floats, sizes: Sequence[int], undone: Sequence[Floats | None], summed: Sequence[int]
+) -> dict[int, tuple[Floats, Floats]]:
+    """The answers to terms, by number, or to all queries, and the squared lengths of their rows after the map back."""
+    workload, joint = question.workload, len(undone) == 1
+    if workload is None or not workload.terms:
         rows = floats(question.query.rows)
         rows = rows / np.array([float(x) for x in question.weights])[:, None] if question.weights else rows
         spread = rows if undone[0] is None else rows @ undone[0]
-        return rows @ told.ravel(), np.sqrt((spread**2).sum(axis=1) * float(square))
-    assert workload is not None
-    answers, deviations = [], []
-    for term in terms:
+        return {0: (rows @ told.ravel(), (spread**2).sum(axis=1))}
+    found = {}
+    for number in numbers or range(len(workload.terms)):
+        term = workload.terms[number]
         cells = told.reshape(workload.sizes) if joint else told
-        answers.append(_applied(term, cells, summed=summed).ravel())
         if joint:
             squares = _joint(term, workload.sizes, undone[0])
         else:
             squares = np.ones(1)
-            for part, n, matrix in zip(term.parts, workload.sizes, undone, strict=True):
-                squares = np.asarray(np.kron(squares, _alone(part, n, matrix)), dtype=np.float64)
-        deviations.append(np.sqrt(squares * float(square)))
-    return np.concatenate(answers), np.concatenate(deviations)
+            for i, (part, n, matrix) in enumerate(zip(term.parts, workload.sizes, undone, strict=True)):
+                lengths = np.ones(1) if i in summed else _alone(part, n, matrix)
+                squares = np.asarray(np.kron(squares, lengths), dtype=np.float64)
+        found[number] = _applied(term, cells, summed=summed).ravel(), squares
+    return found
 
 
 def _undone(factor: Dense) -> Floats:

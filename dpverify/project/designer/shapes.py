@@ -28,6 +28,7 @@ _POWER: Final = 1.9
 _ROOTS: Final = 24
 _NOTHING, _ROUND = 1e-12, 1e-9
 _TURNS_OF_PAIRS: Final = 15
+_LEAST_SHARE: Final = 1e-7
 
 
 @dataclass(frozen=True)
@@ -68,28 +69,40 @@ def greatest(queries: fmpz_mat, adjacency: str) -> Dense:
     rows, replaced = np.array([[float(x) for x in row] for row in queries.tolist()]), adjacency == "replace"
     shares = np.full(len(rows), 1 / len(rows))
     weights = np.ones(rows.shape[1])
+    best, most, below, above = shares, weights, 0.0, np.inf  # shares of nearly 0 swing: what was best is kept
+    shape = np.eye(rows.shape[1])
     for turn in range(ROUNDS):
         gram = rows.T @ (shares[:, None] * rows)
         if replaced:
-            _, shaped = _pairs(gram)
+            weights, shaped = _pairs(gram)
         else:
             weights, shaped = _alone(gram, rounds=1 if turn else ROUNDS, start=weights if turn else None)
         each = np.maximum(np.einsum("ij,ij->i", rows @ np.linalg.inv(shaped), rows), 0)
         mean = float(shares @ each)
-        if each.max() < mean * (1 + CLOSE) or (replaced and turn == _TURNS_OF_PAIRS):
+        if (value := _nuclear(gram, weights, replaced)) > below:
+            best, most, below = shares, weights, value
+        if each.max() < above:
+            shape, above = shaped, each.max()
+        if each.max() < mean * (1 + CLOSE) or above < below * (1 + CLOSE) or (replaced and turn == _TURNS_OF_PAIRS):
             break
-        shares = np.maximum(shares * (each / mean) ** 0.9, 1e-12)
+        shares = np.maximum(shares * (each / mean) ** 0.9, _LEAST_SHARE)
         shares = shares / shares.sum()
-    whole = np.maximum(np.rint(shares * 2.0**_ROOTS), 0)
+    whole = np.maximum(np.rint(best * 2.0**_ROOTS), 0)
     weighted = fmpz_mat(queries.nrows(), queries.ncols(), [int(k) * x for k, row in zip(whole, queries.tolist(), strict=True) for x in row])
     counted, unit = queries.transpose() * weighted, int(whole.sum())
     gram = np.array([[float(x) for x in row] for row in counted.tolist()])
-    weights, shaped = _pairs(gram) if replaced else _alone(gram)
-    low = _below(counted, gram, weights, replaced=replaced) / unit
-    shaped = min((shaped, *_evened(rows, shares, replaced)), key=lambda shape: _most(rows, shape))
+    low = _below(counted, gram, most, replaced=replaced) / unit
+    shaped = min((shape, *_evened(rows, best, replaced)), key=lambda shape: _most(rows, shape))
     z, y, one = _rounded(shaped)
     high = noise_shapes.greatest_from_above(queries, z, y, one, replaced=replaced)
     return Dense(counted, z, y, one, (low, high), noise_shapes.reach(z, replaced=replaced))
+
+
+def _nuclear(gram: Floats, weights: Floats, replaced: bool) -> float:
+    """The square of the sum of singular values of weighted differences."""
+    factor = _factor(gram)
+    spread = 2 * (np.diag(weights.sum(axis=1)) - weights) if replaced else np.diag(weights / weights.sum())
+    return float(np.sqrt(np.maximum(np.linalg.eigvalsh(factor @ spread @ factor.T), 0)).sum() ** 2)
 
 
 def _evened(rows: Floats, shares: Floats, replaced: bool) -> Iterator[Floats]:
@@ -175,7 +188,7 @@ def _below(counted: fmpz_mat, gram: Floats, weights: Floats, *, replaced: bool) 
     turned = (axes[:, kept] / np.sqrt(values[kept])) @ axes[:, kept].T
     turned = (turned + turned.T) / 2
     scale = 2.0 ** np.floor(BITS - np.log2(np.abs(turned).max()))
-    return noise_shapes.from_below(counted, _integers(moves), _integers(turned * scale), int(scale) ** 2, replaced=replaced)
+    return noise_shapes.from_below(counted, integers(moves), integers(turned * scale), int(scale) ** 2, replaced=replaced)
 
 
 def _rounded(shaped: Floats) -> tuple[fmpz_mat, fmpz_mat, int]:
@@ -183,9 +196,10 @@ def _rounded(shaped: Floats) -> tuple[fmpz_mat, fmpz_mat, int]:
     z = np.rint(np.linalg.cholesky(shaped).T * 2.0**BITS)
     y = np.linalg.inv(z / 2.0**BITS)
     scale = 2.0 ** np.floor(BITS - np.log2(np.abs(y).max()) + 10)
-    return _integers(z), _integers(y * scale), int(scale) << BITS
+    return integers(z), integers(y * scale), int(scale) << BITS
 
 
-def _integers(values: Any) -> fmpz_mat:
+def integers(values: Any) -> fmpz_mat:
+    """Floats rounded to integers."""
     rounded = np.rint(values)
     return fmpz_mat(rounded.shape[0], rounded.shape[1], [int(x) for x in rounded.ravel().tolist()])

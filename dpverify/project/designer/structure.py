@@ -52,7 +52,7 @@ def structure(question: Question) -> Structure | str:
         columns = question.size[1]
         if columns > MOST_COLUMNS:
             return f"there are {columns if columns < 10**12 else 'too many'} kinds of records, more than {MOST_COLUMNS}, and no symmetry."
-        counted, unit = _gram_of_terms(workload) if workload is not None and workload.terms else _gram_of_rows(question.query.rows)
+        counted, unit = gram_of(question)
         found = dense(counted, adjacency)
         if question.objective == "greatest":
             if question.rows is None:
@@ -158,6 +158,12 @@ def _of_product(workload: Workload, adjacency: str, *, greatest_variance: bool) 
             factors.append(found)
     bounds = noise_shapes.of_product(ends)
     return Structure(bounds, None, tuple(factors), noise_shapes.of_product(most) if greatest_variance else None)
+
+
+def gram_of(question: Question) -> tuple[fmpz_mat, int]:
+    """The Gram matrix of the weighted queries as integers, and what they are multiples of."""
+    workload = question.workload
+    return _gram_of_terms(workload) if workload is not None and workload.terms else _gram_of_rows(question.query.rows)
 
 
 def _gram_of_rows(rows: Matrix) -> tuple[fmpz_mat, int]:

@@ -92,19 +92,24 @@ def propose(
     stand_ins: Sequence[Pair] | None = None,
     lowers: Sequence[Pair] = (),
     both: bool = False,
+    in_all: float = math.inf,
+    kinds: Sequence[Any] = (),
+    longest_list: int | None = None,
 ) -> dict[str, Any]:
     """The grid, as evidence for `curves.losses.read_grid`, for bounds on delta at an epsilon or on epsilon at a delta.
 
-    digits: relative accuracy 10^-digits of delta, or absolute of epsilon in nats, as far as MOST_CELLS allows. The same grid serves
-    pairs in the reversed order only if they have the same profiles. evaluated: the most cells of one part; each takes about three
-    evaluations of its profile. stand_ins: pairs that are like the given ones and quicker to evaluate, for a first look at them.
-    lowers: the pairs of the lower bound, where they are others, whose losses are to be on the grid too. both: the grid is to do for the
-    reversed order as well, which has another profile, and is not the worse one.
+    digits: relative accuracy 10^-digits of delta, or absolute of epsilon in nats, as far as the longest list of losses allows. The same
+    grid serves pairs in the reversed order only if they have the same profiles. evaluated: the most cells of one part; each takes about
+    three evaluations of its profile. in_all: of all parts together. stand_ins: pairs that are like the given ones and quicker to evaluate,
+    for a first look at them. lowers: the pairs of the lower bound, where they are others, whose losses are to be on the grid too. both:
+    the grid is to do for the reversed order as well, which has another profile, and is not the worse one. kinds: pairs of one are alike
+    but for their size. longest_list: MOST_CELLS, where nothing else is said.
     Raises ValueError unless just one of epsilon and delta is given, and Undecided where losses reach too far for any grid.
     """
     if (epsilon is None) == (delta is None):
         raise ValueError("give either an epsilon or a delta.")
-    shapes = [_explore(pair) for pair in stand_ins or pairs]
+    longest_list = MOST_CELLS if longest_list is None else longest_list
+    shapes = _shapes(stand_ins or pairs, kinds)
     if stand_ins:
         shapes = [replace(shape, rest=max(shape.rest, _left_over(pair, _NOTHING))) for shape, pair in zip(shapes, pairs, strict=True)]
     placed = [_with_lower(shape, pair, lower) for shape, pair, lower in zip(shapes, pairs, lowers or pairs, strict=True)]
@@ -119,22 +124,23 @@ def propose(
     resolved = max(min(deviations, default=math.inf) / _RESOLUTION, spread / ENOUGH_CELLS)
     errors = sum(count * (1 + len(turns) * _EACH_DOUBLING) for count, turns in zip(times, doublings, strict=True))
     wanted = min(math.sqrt(6 * relative / (tilt * (tilt + 1) * errors)), resolved)
-    wanted = max(wanted, spread / MOST_CELLS)
+    wanted = max(wanted, spread / longest_list)
     for _ in range(_COARSER):
-        spacing = _spacing(wanted, shapes, times, spread, relative / (4 * tilt))
+        spacing = _spacing(wanted, shapes, times, spread, relative / (4 * tilt), longest_list)
         bits = tail + _ROUNDINGS
         ranges = tuple(_joint_range(both_sides, spacing, 2.0**-tail) for both_sides in zip(pairs, lowers or pairs, strict=True))
         longest = max(high - low for low, high in ranges)
-        if longest > MOST_CELLS:
-            wanted, spread = max(wanted, float(spacing)) * 1.05 * longest / MOST_CELLS, max(spread, float(spacing) * longest)
+        if longest > longest_list:
+            wanted, spread = max(wanted, float(spacing)) * 1.05 * longest / longest_list, max(spread, float(spacing) * longest)
             continue
         tilts = (tilt, -1 - tilt) if both else (tilt,)
         strides = tuple(_strides(shape, tilts, spacing, ends) for shape, ends in zip(placed, ranges, strict=True))
         counts = [len(Grid(spacing, spacing / 8, bits, tail, ranges, None, strides).places(part)) for part in range(len(pairs))]
-        if max(counts) <= evaluated:
+        more = max(max(counts) / evaluated, sum(counts) / in_all)
+        if more <= 1:
             break
-        wanted = float(spacing) * 1.05 * max(counts) / evaluated
-    if longest > MOST_CELLS:
+        wanted = max(wanted, float(spacing)) * 1.05 * more
+    if longest > longest_list:
         raise Undecided("the losses of a part reach too far for a grid.")
     nudge = spacing / 2 ** _nudge_bits(pairs, spacing, bits)
     evidence = {"spacing": str(spacing), "nudge": str(nudge), "bits": bits, "tail": tail, "ranges": [list(ends) for ends in ranges]}
@@ -156,11 +162,13 @@ _FARTHEST: Final = 90.0
 """An epsilon, about, up to which one grid serves both orders: masses are kept to e^-epsilon as much."""
 
 
-def worse_order(pairs: Sequence[Pair], times: Sequence[int], epsilon: float | None, delta: float | None) -> str | None:
+def worse_order(
+    pairs: Sequence[Pair], times: Sequence[int], epsilon: float | None, delta: float | None, kinds: Sequence[Any] = ()
+) -> str | None:
     """Which of two orders that differ is the worse one, if a grid for it does for the other too: "grid" or "reverse"; None if not."""
     if any(_left_over(order, _NOTHING) for pair in pairs for order in (pair, pair.reversed)):
         return None
-    total = _Total([_explore(pair) for pair in pairs], times)
+    total = _Total(_shapes(pairs, kinds), times)
     (_, log, at), (_, other_log, other_at) = (
         order.at_epsilon(epsilon) if epsilon is not None else order.at_delta(float(delta or 0)) for order in (total, total.reversed)
     )
@@ -266,6 +274,13 @@ class _Shape:
         mean = np.average(self.losses, weights=weights)
         return math.sqrt(np.average((self.losses - mean) ** 2, weights=weights))
 
+    def scaled(self, factor: float) -> _Shape:
+        """With losses so many times as great."""
+        if factor == 1:
+            return self
+        times = Fraction(factor)
+        return replace(self, losses=self.losses * factor, atoms=tuple((place * times, mass) for place, mass in self.atoms))
+
     def cumulant(self, tilt: Floats) -> Floats:
         """log E e^(tilt loss) under P, without the mass at +inf."""
         terms = self.logs[None, :] + tilt[:, None] * self.losses[None, :]
@@ -294,6 +309,37 @@ def _explore(pair: Pair) -> _Shape:
     masses = np.maximum(masses, 1e-300 * (np.array(points) == 0))  # all may be at +inf
     kept = masses > 0
     return _Shape(np.array(points)[kept], np.log(masses[kept]), rest if rest > 1e-300 else 0.0, atoms, lattice)
+
+
+_MANY: Final = 48
+"""Of more pairs than this not all are explored."""
+_EXPLORED: Final = 24
+"""As many are of those that look alike."""
+
+
+def _shapes(pairs: Sequence[Pair], kinds: Sequence[Any]) -> list[_Shape]:
+    """The shapes of pairs. Of many of a kind some are explored, and those near them in size have their shape, at their own size.
+
+    Losses of a lattice, and single ones alone, are where they are: such pairs are each explored.
+    """
+    if len(pairs) <= _MANY:
+        return [_explore(pair) for pair in pairs]
+    with precision(EXPLORING_BITS):
+        sizes = [max(_height(pair, arb(0)), _NOTHING) for pair in pairs]
+    found: dict[int, _Shape] = {}
+    of_a_kind: dict[Any, list[int]] = {}
+    for number in sorted(range(len(pairs)), key=sizes.__getitem__):
+        of_a_kind.setdefault(kinds[number] if kinds else None, []).append(number)
+    for listed in of_a_kind.values():
+        every = -(-len(listed) // _EXPLORED)
+        for start in range(0, len(listed), every):
+            near = listed[start : start + every]
+            middle = near[len(near) // 2]
+            shape = _explore(pairs[middle])
+            for number in near:
+                alike = shape.lattice is None or number == middle
+                found[number] = shape.scaled(sizes[number] / sizes[middle]) if alike else _explore(pairs[number])
+    return [found[number] for number in range(len(pairs))]
 
 
 def _points(sizes: Sequence[float], last: float) -> list[float]:
@@ -464,7 +510,18 @@ def _strides(shape: _Shape, tilts: Sequence[float], step: Fraction, ends: tuple[
         place = math.floor(left / spacing)
         if not steps or (steps[-1][1] != k and place > steps[-1][0]):
             steps.append((place, k))
-    return tuple(steps) if any(k > 1 for _, k in steps) else ()
+    kept = _within(steps, ends[0])
+    return tuple(kept) if any(k > 1 for _, k in kept) else ()
+
+
+def _within(steps: Sequence[tuple[int, int]], low: int) -> list[tuple[int, int]]:
+    """Steps that are no longer than what is left of where they are taken, so that none goes over what wants shorter ones."""
+    kept: list[tuple[int, int]] = []
+    for number, (start, k) in enumerate(steps):
+        left = steps[number + 1][0] - max(start, low) if number + 1 < len(steps) else k
+        if left > 0:
+            kept.append((start, k if left >= k else 1 << (left.bit_length() - 1)))
+    return kept
 
 
 def _between(shape: _Shape, step: Fraction, ends: tuple[int, int]) -> tuple[tuple[int, int], ...]:
@@ -575,7 +632,7 @@ def _doublings(shape: _Shape, count: int) -> list[int]:
     return list(range(first, count.bit_length() - 1, 2))
 
 
-def _spacing(wanted: float, shapes: Sequence[_Shape], times: Sequence[int], spread: float, allowed: float) -> Fraction:
+def _spacing(wanted: float, shapes: Sequence[_Shape], times: Sequence[int], spread: float, allowed: float, longest_list: int) -> Fraction:
     """A spacing of at most about what is wanted that puts atoms on the grid, or above it by an allowed sum of times mass times distance."""
     weights: dict[Fraction, float] = {}
     for shape, k in zip(shapes, times, strict=True):
@@ -585,13 +642,13 @@ def _spacing(wanted: float, shapes: Sequence[_Shape], times: Sequence[int], spre
     if not weights:
         return Fraction(1, math.ceil(1 / wanted)) if wanted < 1 else Fraction(1)
     common = _common(list(weights))
-    if common > wanted / 4 or common > 1.01 * spread / MOST_CELLS:
+    if common > wanted / 4 or common > 1.01 * spread / longest_list:
         return common / max(1, math.ceil(float(common) / wanted))
     longest = float(max(weights))
     places, costs = np.array([float(place) for place in weights]), np.array(list(weights.values()))
-    most = max(2 * longest / wanted, min(64 * longest / wanted, longest * MOST_CELLS / spread))
+    most = max(2 * longest / wanted, min(64 * longest / wanted, longest * longest_list / spread))
     least = math.ceil(longest / wanted)
-    counts = np.arange(least, min(most, least + MOST_CELLS / len(weights)) + 1)  # where far more are wanted, the first are as good as any
+    counts = np.arange(least, min(most, least + longest_list / len(weights)) + 1)  # where far more are wanted, the first are as good as any
     turns = places[None, :] / longest * counts[:, None]
     shifts = ((turns - np.floor(turns + 1e-12)) * costs[None, :]).sum(axis=1) * longest / counts
     good = np.flatnonzero(shifts <= allowed)

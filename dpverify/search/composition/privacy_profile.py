@@ -67,6 +67,7 @@ from dpverify.trusted.kernel.model import (
 )
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.theories.composition import one_sided_tables
+from dpverify.trusted.theories.composition.grid import MAX_CELLS
 from dpverify.trusted.theories.composition.rules import (
     bounded_range,
     closed_profile,
@@ -77,8 +78,6 @@ from dpverify.trusted.theories.composition.rules import (
     parallel_composition,
     poisson_subsampling,
     sampling_without_replacement,
-    shuffled_bits,
-    shuffling,
     single_part,
 )
 from dpverify.trusted.theories.composition.rules import independent_coordinates as product
@@ -125,6 +124,10 @@ _TOLD: dict[str, Callable[[Run], Plan]] = {
 }
 """What rules are told beside the noise."""
 _MOST_EVALUATED = 6000
+_FREE_DIGITS = 5
+"""For more digits a grid may have more places than otherwise."""
+_IN_ALL = 100_000
+"""Cells of the grids of all parts of a composition of many, for three digits; as many times more for each further digit as halve them."""
 _EVALUATED = {
     spherical_caps.NAME: 128,
     loss_distribution.NAME: 1500,
@@ -156,8 +159,8 @@ _HALF = 96
 _WEIGHED = 1000
 _DEVIATIONS = 20
 """How far out the probabilities of integers are looked at for the shift that loses most."""
-_LARGEST = 10**4
-"""An epsilon beyond which no delta is looked for."""
+_FAR, _LARGEST = 10**4, 10**12
+"""Epsilons up to which a delta is looked for: the first for all, the second where the first does not do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,15 +506,16 @@ def _distribution(runs: Sequence[Run], target: Target) -> Plan:
     below = [curve.lower for curve in curves if curve.lower is not None]
     lowers = [pair if curve.lower is None else curve.lower for curve, pair in zip(curves, pairs, strict=True)]
     found: Plan = {"rule": loss_distribution.NAME, "parts": plans}
+    kinds = [curve.rules for curve in curves]
     orders, both = {"grid": (pairs, stand_ins, lowers, below)}, False
     if not all(pair.forward is pair.backward for pair in (*pairs, *lowers)):
         turned = [[pair.reversed for pair in listed] for listed in orders["grid"]]
         orders["reverse"] = turned[0], turned[1], turned[2], turned[3]
-        worse = losses.worse_order(stand_ins, times, *_aim(target)) if target.worse else None
+        worse = losses.worse_order(stand_ins, times, *_aim(target), kinds) if target.worse else None
         orders = orders if worse is None else {worse: orders[worse]}
         both = worse is not None
     for key, (uppers, alike, others, known) in orders.items():
-        found[key] = _grid(uppers, times, alike, others, evaluated, target, both)
+        found[key] = _grid(uppers, times, alike, others, evaluated, target, both, kinds)
         if len(known) == len(runs):
             with suppress(DpverifyError):  # without, the lower bound is less sharp
                 found[key] = losses.touching(known, found[key])
@@ -526,11 +530,15 @@ def _grid(
     evaluated: int,
     target: Target,
     both: bool,
+    kinds: Sequence[tuple[str, ...]],
 ) -> Plan:
     """The grid that is sharpest at the claimed delta, else at the claimed epsilon, else about a guess at delta."""
     epsilon, delta = _aim(target)
     digits = min(max(target.digits // 5, _GRID_DIGITS[0]), _GRID_DIGITS[-1])
-    found = losses.propose(pairs, times, epsilon, delta, digits, evaluated, stand_ins, lowers, both)
+    in_all = _IN_ALL * 10 ** ((digits - _GRID_DIGITS[0]) / 2) if len(pairs) > _MOST_LONG else math.inf
+    more = 10 ** (max(0, digits - _FREE_DIGITS) / 2)
+    longest = min(int(losses.MOST_CELLS * more), MAX_CELLS)
+    found = losses.propose(pairs, times, epsilon, delta, digits, int(evaluated * more), stand_ins, lowers, both, in_all, kinds, longest)
     return losses.coarser(found, _DRAWN_CELLS) if target.drawn else found
 
 
@@ -900,8 +908,9 @@ def _at_a_delta(run: Run, plan: Plan, curve: Curve, delta: arb, digits: int) -> 
         found = every_shift.passes(run, float(delta))
         if found and curve.upper.worst(rational(Fraction(found["upper"]))) <= delta:
             return found
-    starts = shuffles.passes(run, plan, float(delta)) if plan["rule"] in (shuffling.NAME, shuffled_bits.NAME) else (None, None)
-    return _inverse(curve, delta, digits, starts)
+    if plan["rule"] in shuffles.DIGITS:  # about where is known, and how near bounds are
+        return _inverse(curve, delta, min(digits, shuffles.DIGITS[plan["rule"]]), shuffles.passes(run, plan, float(delta)))
+    return _inverse(curve, delta, digits)
 
 
 def _inverse(curve: Curve, delta: arb, digits: int, starts: tuple[Fraction | None, Fraction | None] = (None, None)) -> Plan:
@@ -933,8 +942,8 @@ def _passes(pair: Pair, delta: arb, digits: int, side: int, start: Fraction | No
 
     if delta >= 1 or pair.worst(arb(0)) <= delta:
         return Fraction(0)
-    if not delta > 0 or not pair.worst(arb(_LARGEST)) <= delta:
-        return Fraction(_LARGEST) if side < 0 and holds(Fraction(_LARGEST)) else None
+    if not (delta > 0 and (pair.worst(arb(_FAR)) <= delta or _is_reached(pair, delta, _LARGEST))):
+        return Fraction(_FAR) if side < 0 and holds(Fraction(_FAR)) else None
     goal = _log(delta)
     with precision(_FIRST_BITS):
         root = start or _crossing(lambda epsilon: _log(pair.worst(rational(epsilon))) - goal, min(digits, 14))
@@ -945,6 +954,13 @@ def _passes(pair: Pair, delta: arb, digits: int, side: int, start: Fraction | No
         if near >= 0 and holds(near):
             return near
     return None if side > 0 else Fraction(0)
+
+
+def _is_reached(pair: Pair, delta: arb, epsilon: int) -> bool:
+    """Whether a profile is certainly at most delta at an epsilon; not where it is not known so far out."""
+    with suppress(DpverifyError):
+        return bool(pair.worst(arb(epsilon)) <= delta)
+    return False
 
 
 def _log(ball: arb) -> float:

@@ -1,19 +1,21 @@
-"""Proposes the curve of a shuffle: how many clones are looked at, and which event of a table tells two records apart best."""
+"""Proposes the curve of a shuffle: which rule is the best for so many people, and how many clones or splits are looked at."""
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from itertools import islice, pairwise, permutations, product
+from itertools import pairwise, product
 
 import numpy as np
 from flint import arb
 from scipy import stats
 
+from dpverify.search.composition import blanket
 from dpverify.search.composition.plans import Plan
+from dpverify.search.composition.roots import crossing
 from dpverify.search.decimals import decimals
 from dpverify.search.proposal import Premise, Steps, bound, of_run
 from dpverify.trusted.combinators.runs import Run, leaf
@@ -26,6 +28,7 @@ from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import Claim, KaryResponse, Shuffle, Table
 from dpverify.trusted.theories.composition.bits import OFFSETS, Bits, Top
 from dpverify.trusted.theories.composition.histograms import every, gains, histograms, size, weight
+from dpverify.trusted.theories.composition.rules import privacy_blanket as outputs
 from dpverify.trusted.theories.composition.rules import shuffled_bits as exact
 from dpverify.trusted.theories.composition.rules import shuffled_epsilon
 from dpverify.trusted.theories.composition.rules import shuffled_histograms as few
@@ -34,14 +37,12 @@ from dpverify.trusted.theories.composition.rules import shuffling as rule
 _DEVIATIONS = 13
 """What is left out beyond so many is less than what doubles can say of a delta."""
 _BITS = 64
-_MOST_EPSILON = 2.0**10
-_HALVINGS = 50
-_MOST_EVENTS = 400
+_ALL = 10**6
 _MOST_OUTPUTS = 8
 _MOST_WEIGHTS = 6
 _MOST_SPLITS = 1_000
-_NEAR = 16
-"""How many of the others are tried with another record than the rest."""
+DIGITS: Mapping[str, int] = {rule.NAME: _ALL, exact.NAME: _ALL, outputs.NAME: 4}
+"""The rules whose curves are looked at in floats before, and to how many digits they say at which epsilon a delta is passed."""
 _TOLERANCE = 6e-7
 """How far the bounds on epsilon may be apart for what lies between splits; delta falls by so much times the squared deviations."""
 
@@ -57,20 +58,13 @@ def plan(run: Run, epsilon: float | None, delta: float, premises: Callable[[Clai
     for sharper in (_of_few, _of_bits) if one else (_of_few,):
         with suppress(DpverifyError), precision(_BITS):
             return sharper(shuffle, epsilon, delta)
-    found: Plan = {"rule": rule.NAME}
     with precision(_BITS):
-        if not isinstance(local, Table | KaryResponse):
-            premise = premises(leaf(Run(shuffle.part)))
-            if premise is None:
-                raise Undecided("no bound is known on the pure epsilon of what is shuffled.")
-            found["premise"] = premise
-        found["ranges"] = [_range(others, share) for _, share in _laws(run, local, found)]
         if isinstance(local, Table | KaryResponse):
-            at = epsilon if epsilon is not None else passes(run, found, delta)[0] or Fraction(0)
-            below = _event(local, others, float(at))
-            if below is not None:
-                found["below"] = below
-    return found
+            return blanket.plan(shuffle, epsilon, delta, one)
+        premise = premises(leaf(Run(shuffle.part)))
+        if premise is None:
+            raise Undecided("no bound is known on the pure epsilon of what is shuffled.")
+        return {"rule": rule.NAME, "premise": premise, "range": _range(others, math.exp(-_pure(run, premise)))}
 
 
 def _of_few(shuffle: Shuffle, epsilon: float | None, delta: float) -> Plan:
@@ -79,7 +73,7 @@ def _of_few(shuffle: Shuffle, epsilon: float | None, delta: float) -> Plan:
     require(size(rows, people) <= few.MOST, Rejected(few.NAME, "people", "too many"))
     if epsilon is None:
         told = every(rows, pairs, people)
-        epsilon = float(_crossing(lambda at: float(told.divergence(arb(at)).mid()), delta) or 0)
+        epsilon = float(crossing(lambda at: float(told.divergence(arb(at)).mid()), delta) or 0)
     best = (-1.0, [0, 0], [0])
     for split, laws in histograms(rows, people).items():
         for i, j in (*pairs, *((j, i) for i, j in pairs)):
@@ -106,24 +100,19 @@ def described(fact: Fact, epsilon: arb) -> dict[str, str]:
     shuffle, local, below = fact.about.part.mechanism, fact.about.part.mechanism.part.mechanism, fact.parameters["below"]
     if fact.rule == few.NAME:
         return _histograms(shuffle, below, epsilon)
-    people = rule.people_of(shuffle)
-    if fact.rule == exact.NAME:
-        law, split, outputs, ones = exact.bits(people - 1, *exact.chances(local)[0])(), below, [0], (0, 1)
-        counts = [below, people - 1 - below]
-        names = ["the record that tells output 0 the most often", "that which tells it the least often"]
-    else:
-        make, split = rule.below(local, people, below)
-        law, outputs, ones, counts = make(), below.get("outputs", [0]), (below["first"], below["second"]), below["others"]
-        names = [f"the record {x}" for x in range(len(counts))]
+    if fact.rule == outputs.NAME:
+        return blanket.described(fact, epsilon)
+    people, split = rule.people_of(shuffle), below
+    law = exact.bits(people - 1, *exact.chances(local)[0])()
+    counts, names = [split, people - 1 - split], ["the record that tells output 0 the most often", "that which tells it the least often"]
     back = law.complement.at(people - 1 - split, epsilon) > law.at(split, epsilon)
     with precision(4 * _BITS):
         number, p, q = _best_event(law.complement, people - 1 - split, epsilon) if back else _best_event(law, split, epsilon)
-    first, second = (names[x] for x in (ones[::-1] if back else ones))
-    told = f"{'other than ' if back else ''}{' or '.join(map(str, outputs))}"
+    first, second = names[::-1] if back else names
     return {
         "pair": f"one person with {first}, or {second}; others: "
         + ", ".join(f"{count} with {name}" for name, count in zip(names, counts, strict=True) if count),
-        "event": f"S = {{at least {number} of {people} people tell output {told}}}",
+        "event": f"S = {{at least {number} of {people} people tell output {int(back)}}}",
         **_sides(p, q, epsilon),
     }
 
@@ -199,43 +188,24 @@ def passes(run: Run, found: Plan, delta: float) -> tuple[Fraction | None, Fracti
         if found["rule"] == exact.NAME:
             start = _passed(others, _orders(local), delta)
             return start, start
-        laws = _laws(run, local, found)
-        above = _crossing(lambda epsilon: max((_of_clones(others, *law, epsilon) for law in laws), default=0.0), delta)
-        if "below" not in found:
-            return above, None
-        chances = [float(constant(chance)) for chance in rule.chances(local, found["below"])[0]]
-    more, less = chances[found["below"]["first"]], chances[found["below"]["second"]]
-    chance = sum(map(operator.mul, chances, found["below"]["others"])) / max(others, 1)
-    return above, _passed(others, [(more, less, chance), (1 - less, 1 - more, 1 - chance)], delta)
+        if found["rule"] == outputs.NAME:
+            sums = blanket.Sums(shuffle)
+            return blanket.passes(sums.above, delta), blanket.passes(sums.told(found["below"]), delta) if "below" in found else None
+        rho = math.exp(_pure(run, found["premise"]))
+        return crossing(lambda epsilon: _of_clones(others, rho, 1 / rho, epsilon), delta), None
 
 
 def _passed(others: int, laws: Sequence[tuple[float, float, float]], delta: float) -> Fraction | None:
     """About where the worst of some numbers of ones, of others who all have one chance, passes a delta."""
-    return _crossing(lambda epsilon: max(_of_ones(others, *law, epsilon) for law in laws), delta)
+    return crossing(lambda epsilon: max(_of_ones(others, *law, epsilon) for law in laws), delta)
 
 
-def _laws(run: Run, local: object, found: Plan) -> list[tuple[float, float]]:
-    """rho and the share of clones of each two laws, as floats. Raises Rejected, Undecided."""
-    if isinstance(local, Table | KaryResponse):
-        return [(float(rho()), float(share())) for rho, share in rule.laws_of(local)]
+def _pure(run: Run, premise: Plan) -> float:
+    """What is known of the pure epsilon of the part. Raises Rejected, Undecided."""
     shuffle = run.part.mechanism
     assert isinstance(shuffle, Shuffle)
-    fact = bound(of_run(run), ({"part": 0},), found["premise"])
-    epsilon = float(constant(pure_of(fact, leaf(Run(shuffle.part)), rule.NAME)[0]))
-    return [(math.exp(epsilon), math.exp(-epsilon))]
-
-
-def _crossing(height: Callable[[float], float], delta: float) -> Fraction | None:
-    """About where a falling function passes a value."""
-    if height(0.0) <= delta:
-        return None
-    low, high = 0.0, 1.0
-    while height(high) > delta and high < _MOST_EPSILON:
-        high *= 2
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if height(middle) > delta else (low, middle)
-    return Fraction(high)
+    fact = bound(of_run(run), ({"part": 0},), premise)
+    return float(constant(pure_of(fact, leaf(Run(shuffle.part)), rule.NAME)[0]))
 
 
 def _of_clones(others: int, rho: float, share: float, epsilon: float) -> float:
@@ -260,43 +230,6 @@ def _of_ones(others: int, more: float, less: float, chance: float, epsilon: floa
     number = math.floor((others + 1) * stays / (rises + stays)) + 1
     above, before = stats.binom.sf(number - 1, others, chance), stats.binom.pmf(number - 1, others, chance)
     return float((more - factor * less) * (above + before) + (1 - more - factor * (1 - less)) * above)
-
-
-def _event(local: Table | KaryResponse, others: int, epsilon: float) -> Plan | None:
-    """Two rows, outputs that the first tells more often by a factor of at least so much, and others with two records, of which it is likely
-    that they are about the worst.
-    """
-    best, found = 0.0, None
-    for one in islice(_events(local), _MOST_EVENTS):
-        chances = [float(constant(chance)) for chance in rule.chances(local, one)[0]]
-        for row, chance in enumerate(chances):
-            height = _of_ones(others, chances[one["first"]], chances[one["second"]], chance, epsilon) if 0 < chance < 1 else 0.0
-            if height > best:
-                best, found = height, {**one, "others": [others * (x == row) for x in range(len(chances))]}
-    if found is None:
-        return None
-    known = [constant(chance) for chance in rule.chances(local, found)[0]]
-    row = max(range(len(known)), key=lambda x: found["others"][x])
-    other = max(range(len(known)), key=lambda x: abs(float(known[x] - known[row])))
-    law = Bits(others, *(known[x] for x in (row, other, found["first"], found["second"])))
-    heights = {split: float(law.at(split, arb(epsilon)).lower()) for split in range(max(0, others - _NEAR), others + 1)}
-    split = max(heights, key=lambda split: (heights[split], split))
-    counts = [0] * len(known)
-    counts[other], counts[row] = others - split, counts[row] + split if other != row else others
-    return {**found, "others": counts}
-
-
-def _events(local: Table | KaryResponse) -> Iterator[Plan]:
-    """Two rows, and outputs that the first row tells more often by a factor of at least so much."""
-    if isinstance(local, KaryResponse):
-        yield {"first": 0, "second": 1}
-        return
-    rows = rule.rational_rows(local)
-    for i, j in permutations(range(len(rows)), 2) if local.adjacent is None else local.adjacent:
-        ratios = sorted({p / q for p, q in zip(rows[i], rows[j], strict=True) if q}, reverse=True)
-        for least in ratios[: min(len(ratios) - 1, _MOST_OUTPUTS)]:
-            outputs = [y for y, (p, q) in enumerate(zip(rows[i], rows[j], strict=True)) if p and p >= least * q]
-            yield {"first": i, "second": j, "outputs": outputs}
 
 
 # -- two outputs ------------------------------------------------------------------------------------------------------

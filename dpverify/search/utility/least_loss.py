@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from math import hypot
 from typing import Any, Final
@@ -101,8 +102,7 @@ def _of_query(claim: Claim, known: Sequence[Fact], measure: str) -> Steps:
     losses = tuple(tuple((y - answer) ** 2 if squares else abs(y - answer) for y in outputs) for answer in answers)
     ends = ratio(epsilon, Fraction(steps))
     delta = _delta(claim) * (1 + (steps - 1) * ends[1])
-    task = Task(losses, {pair: ends for x in range(len(answers) - 1) for pair in ((x, x + 1), (x + 1, x))}, delta)
-    dual = dual_of(task, min(4 + round(size * steps / 2), DIGITS))
+    task, dual = _on_a_chain(losses, ends, delta, min(4 + round(size * steps / 2), DIGITS))
     spare = max(high - low for low, high in pairwise(outputs)) ** 2 / 4 if squares else 0
     if task.bound(dual) <= spare:
         return []
@@ -114,6 +114,13 @@ def _of_query(claim: Claim, known: Sequence[Fact], measure: str) -> Steps:
         "outputs": _row(outputs),
     }
     return [_step(dual, {**told, "ratio": written(ends[1])}, premises)]
+
+
+@lru_cache(8)
+def _on_a_chain(losses: Matrix, ends: tuple[Fraction, Fraction], delta: Fraction, digits: int) -> tuple[Task, Dual]:
+    """The program for databases of which each is next to the one before; claims about one query have the same."""
+    task = Task(losses, {pair: ends for x in range(len(losses) - 1) for pair in ((x, x + 1), (x + 1, x))}, delta)
+    return task, dual_of(task, digits)
 
 
 def _move(query: Query) -> tuple[int, Vector]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import exp, expm1, log
 from typing import Final
 
@@ -15,6 +16,7 @@ from dpverify.trusted.kernel.model import Claim
 _WIDEST: Final = 20_000.0
 """Steps to where a dual function is constant, at most."""
 _TURNS: Final = 6
+_FINE: Final = 1001
 
 
 def by_chi_square(claim: Claim) -> float:
@@ -37,6 +39,7 @@ def numbers_of(claim: Claim) -> tuple[float, float] | None:
     return (epsilon, delta) if epsilon > 0 and 0 < delta < 1 else None
 
 
+@lru_cache(64)
 def with_delta(epsilon: float, delta: float) -> tuple[float, float, float]:
     """Reach and least of the dual function that proves the most, and the bound, which may be below 0."""
     q = exp(-epsilon)
@@ -48,13 +51,17 @@ def with_delta(epsilon: float, delta: float) -> tuple[float, float, float]:
         at = int(np.argmax([one[1] for one in found]))
         best = max(best, (float(reaches[at]), *found[at]), key=lambda one: one[2])
         low, high = float(reaches[max(at - 1, 0)]), float(reaches[min(at + 1, len(reaches) - 1)])
-    return best
+    return best[0], *_of_reach(q, delta, best[0], _FINE)
 
 
-def _of_reach(q: float, delta: float, reach: float) -> tuple[float, float]:
+def _of_reach(q: float, delta: float, reach: float, count: int = 33) -> tuple[float, float]:
     breaks = [x for x in (reach % 1, -reach % 1) if x < 0.5]
-    u = np.unique([*np.linspace(0, 0.5, 33), *breaks])
+    u = np.unique([*np.linspace(0, 0.5, count), *breaks])
     free = u * u + q * (_free(q, reach, 1 + u) + _free(q, reach, 1 - u))
+    if count == _FINE:  # once more about where it is least
+        near = u[int(np.argmin(free))] + np.linspace(-1, 1, count) / count
+        u = np.append(u, near[(near >= 0) & (near <= 0.5)])
+        free = u * u + q * (_free(q, reach, 1 + u) + _free(q, reach, 1 - u))
     least = (1 - q) * min(float(free.min()) / (1 + q), float(_free(q, reach, np.array([0.5]))[0]))
     return least, least - 2 * q * delta * (reach**2 - least) / (1 - q)
 

@@ -21,6 +21,7 @@ from dpverify.trusted.combinators.one_pair import Choice, Space, Vector, joined
 from dpverify.trusted.kernel import model
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import ONE, Expr, Num, mul
+from dpverify.trusted.kernel.loading import remembered
 from dpverify.trusted.kernel.model import Exponential, Mechanism, Part, Query, Table, parts_of
 
 MOST_RAW: Final = 20_000
@@ -43,6 +44,7 @@ def all_log_concave(part: Part) -> bool:
     return all(log_concave(leaf.part.mechanism) for leaf in leaves(part))
 
 
+@remembered(16)
 def choices(part: Part) -> tuple[Choice, ...]:
     """Pairs of neighbours one of which is certainly worst. Raises Undecided where there are too many, or they are not known."""
     spaces, factor = together(part, linked=True, alone=True), root_factor(part)

@@ -28,7 +28,7 @@ _OF_THE_CLAIM: Final[Names] = {
 }
 _OF_CURVES: Final[Names] = {
     "composition": "best-of-renyi bounded-range finite-composition gaussian-composition group-privacy independent-coordinates "
-    "joint-neighbours laplace-sums loss-distribution parallel-composition poisson-subsampling renyi-composition "
+    "joint-neighbours laplace-sums loss-distribution parallel-composition poisson-subsampling privacy-blanket renyi-composition "
     "sampling-without-replacement shuffled-bits shuffled-histograms shuffling single-part stated-guarantee",
     "curves": "correlated-gaussians every-shift finite-curve gaussian gaussian-scale-mixture kernel-pair laplace lattice least-curve line "
     "lipschitz-exponent optimal-composition pure-guarantee radial-caps smooth-curve uniform-ball",

@@ -11,7 +11,7 @@ from dpverify.report.axes import Axis
 from dpverify.report.page.blocks import Badge, Block, Code, Facts, Figure, Fold, Inline, Listing, Paragraph, Row
 from dpverify.report.page.subject import File
 from dpverify.report.svg import Chart, Mark, Series
-from dpverify.runtime.finding import NO_VIOLATION_SEEN, VIOLATION, Finding, confidence_text
+from dpverify.runtime.finding import GUESSED, NO_VIOLATION_SEEN, VIOLATION, Finding, confidence_text
 
 TITLE = "Audits of the implementation"
 _STATISTICAL = "Statistical findings, each at its confidence. They are no proofs, and a sampler in which nothing was found may be wrong."
@@ -44,7 +44,8 @@ def found(finding: Finding) -> list[Block]:
         where = "(tested events and inputs only)"
         rows.append(("90% power to detect", f"epsilon >= {finding.detectable_epsilon:.4g} {where}"))
     rows += [(name, said) for name, said in (("event", finding.event), ("inputs", finding.pair)) if said]
-    rows += [("sampler", Code(finding.sampler)), ("samples", f"{finding.samples} on each input")]
+    counted = "coins in all" if finding.event.endswith(GUESSED) else "on each input"
+    rows += [("sampler", Code(finding.sampler)), ("samples", f"{finding.samples} {counted}")]
     rows += [("seed", "none: the sampler draws its own randomness" if finding.seed is None else str(finding.seed))]
     rows += [("note", note) for note in finding.notes]
     pictures = list(_pictures(finding))

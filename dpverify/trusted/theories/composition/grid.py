@@ -40,6 +40,7 @@ MAX_CELLS: Final = 1 << 20
 """The longest list of masses that is worked with."""
 MAX_BITS: Final = 4096
 MAX_DOUBLINGS: Final = 64
+_SHORT: Final = 512
 GUARD: Final = 64
 """Working bits beyond those of the masses: the slopes of short chords cancel, the heights at alpha = 0 divide by h."""
 
@@ -239,12 +240,19 @@ class Lines:
         return Line(*(floor(at, self._bits) for at in heights))
 
 
-@remembered(16)
-def middles(pair: Pair, spacing: Fraction, nudge: Fraction, bits: int, places: tuple[int, ...]) -> tuple[Line, ...]:
+def _middles(pair: Pair, spacing: Fraction, nudge: Fraction, bits: int, places: tuple[int, ...]) -> tuple[Line, ...]:
     """The lines that touch in the middle of the cells between places."""
     with precision(bits + GUARD):
         lines = Lines(pair, spacing, nudge, bits)
         return tuple(lines.middle(*cell) for cell in pairwise(places))
+
+
+_short, _long = remembered(1024)(_middles), remembered(16)(_middles)  # many short lists take no more room than a few long ones
+
+
+def middles(pair: Pair, spacing: Fraction, nudge: Fraction, bits: int, places: tuple[int, ...]) -> tuple[Line, ...]:
+    """The same, remembered."""
+    return (_short if len(places) <= _SHORT else _long)(pair, spacing, nudge, bits, places)
 
 
 def lines_below(pair: Pair, grid: Grid, part: int, rest: int) -> list[Line]:

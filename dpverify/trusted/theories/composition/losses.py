@@ -118,13 +118,14 @@ class _Products:
     side: Side
 
     def all(self, parts: Iterable[tuple[Masses, int]]) -> Masses:
-        """The product of every part to the power of its times."""
-        result: Masses | None = None
+        """The product of every part to the power of its times: of neighbours in the list first, so that short lists meet short ones."""
+        waiting = list[tuple[int, Masses]]()  # products of 2^height parts, of falling heights
         for number, (masses, times) in enumerate(parts):
-            power = self.halving_power(masses, times, number) if self.grid.doublings else self.power(masses, times)
-            result = power if result is None else self.times(result, power)
-        assert result is not None
-        return result
+            height, power = 0, self.halving_power(masses, times, number) if self.grid.doublings else self.power(masses, times)
+            while waiting and waiting[-1][0] == height:
+                height, power = height + 1, self.times(waiting.pop()[1], power)
+            waiting.append((height, power))
+        return reduce(lambda after, before: self.times(before, after), (one for _, one in reversed(waiting)))
 
     def power(self, base: Masses, times: int) -> Masses:
         """By repeated squaring, from the leading bit down."""

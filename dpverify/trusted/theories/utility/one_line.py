@@ -104,6 +104,6 @@ def _between(pieces: Sequence[tuple[arb, arb, arb]], reach: Fraction, q: arb, lo
         return (square * ends[0] + linear) * ends[0] + fixed
     if linear + 2 * square * ends[1] <= 0:
         return (square * ends[1] + linear) * ends[1] + fixed
-    found = fixed - linear**2 / (4 * square)
+    found = fixed - linear * linear / (4 * square)
     require(found.is_finite(), Undecided("the dual function is not enclosed; raise the precision."))
     return found

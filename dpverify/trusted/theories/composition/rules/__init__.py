@@ -53,6 +53,8 @@ def _from_loss_distribution_on(name: str) -> Theorem:
             from dpverify.trusted.theories.composition.rules import poisson_subsampling as rule
         case "post-processing":
             from dpverify.trusted.theories.composition.rules import post_processing as rule
+        case "privacy-blanket":
+            from dpverify.trusted.theories.composition.rules import privacy_blanket as rule
         case "privacy-filter":
             from dpverify.trusted.theories.composition.rules import privacy_filter as rule
         case "privacy-profile":

@@ -6,6 +6,7 @@ with mu = sqrt(sum of (D_i / s_i)^2): the likelihood ratio of all answers is tha
 
 Checked:
 - every part adds Gaussian noise in a Euclidean norm, or is mu-GDP by what is stated of it
+- of many parts, squares too long to add are rounded up for the upper bound, and down for the lower one
 
 Source: docs/theory/composition.md#gaussian-composition, Dong, Roth & Su 2022, Corollary 3.3
 """
@@ -13,6 +14,7 @@ Source: docs/theory/composition.md#gaussian-composition, Dong, Roth & Su 2022, C
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.trusted.combinators.runs import Run, leaf, merged, reach
@@ -20,13 +22,16 @@ from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.pairs import Curve
 from dpverify.trusted.kernel.compare import certainly_equal
 from dpverify.trusted.kernel.errors import Rejected
-from dpverify.trusted.kernel.expr import Expr, add, mul, num, power, sqrt
+from dpverify.trusted.kernel.expr import MAX_BITS, Expr, Num, add, mul, num, power, sqrt
 from dpverify.trusted.kernel.fact import Fact
 from dpverify.trusted.kernel.model import CorrelatedNoise, Filter, Guarantee, Product
 from dpverify.trusted.theories.curves.rules import gaussian
 
 NAME: Final = "gaussian-composition"
 ASSUMED: Final = gaussian.ASSUMED
+
+_KEPT_BITS: Final = 1024
+"""Of the squares of many different parts, each rounded to its safe side."""
 
 
 def infer(run: Run, _: Mapping[str, Any], __: Sequence[Fact]) -> Curve:
@@ -96,7 +101,20 @@ def total(runs: Sequence[Run], attained: bool = False) -> Expr | None:
         if attained and run.part.query is not None and isinstance(noise, Product):
             return None  # which coordinates move together is not known
         squares.append(mul(num(run.times), power(mu, num(2))))
-    return sqrt(add(*squares))
+    return sqrt(add(*_short(squares, attained)))
+
+
+def _short(terms: Sequence[Expr], least: bool) -> list[Expr]:
+    """Terms of a sum; rationals whose sum may be too long to write are rounded to many bits, down for the least sum and else up."""
+    numbers = {term.value for term in terms if isinstance(term, Num)}
+    if sum(value.denominator.bit_length() for value in numbers) <= MAX_BITS - _KEPT_BITS:
+        return list(terms)
+    return [num(_rounded(term.value, least)) if isinstance(term, Num) else term for term in terms]
+
+
+def _rounded(value: Fraction, down: bool) -> Fraction:
+    unit = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - _KEPT_BITS)
+    return (value // unit if down else -(-value // unit)) * unit
 
 
 def _stated(run: Run) -> Expr | None:

@@ -68,10 +68,16 @@ def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
 def rows_of(local: Any) -> Rows:
     """The rows of what each person runs. Raises Rejected. Of responses all two records are alike."""
     if isinstance(local, Table):
-        rows, listed = shuffling.rational_rows(local), local.adjacent
+        rows, listed = rational_rows(local), local.adjacent
         two = [(i, j) for j in range(len(rows)) for i in range(j)] if listed is None else [(min(p), max(p)) for p in listed]
         return rows, tuple(dict.fromkeys(pair for pair in two if pair[0] < pair[1]))
     if isinstance(local, KaryResponse) and isinstance(local.k, Num) and isinstance(local.p, Num) and local.k.value <= _MOST_ANSWERS:
         k, p = int(local.k.value), local.p.value
         return tuple(tuple(p if x == y else (1 - p) / (k - 1) for y in range(k)) for x in range(k)), ((0, 1),)
     raise Rejected(NAME, "the part", "it is no table, and no response with rational numbers")
+
+def rational_rows(local: Table) -> Matrix:
+    """The rows of a table of rational numbers. Raises Rejected for others."""
+    rows = tuple(tuple(entry.value for entry in row if isinstance(entry, Num)) for row in local.rows)
+    require([*map(len, rows)] == [*map(len, local.rows)], Rejected(NAME, "the table", "its entries are not all rational numbers"))
+    return rows
