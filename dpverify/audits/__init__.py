@@ -107,9 +107,9 @@ def audit(
     keeps what many audits of a claim have seen, so that each goes on where the last one stopped, with other random numbers; samples are
     those of this one, and the confidence is that of all together.
     inherit: what a version of the sampler that is not in the ledger takes over from the one before: "nothing", its "events", or "all" that
-    was won, where a violation is one of some of them. timeout: seconds that one call may take. observe: "failures" for nan and exceptions
-    as outputs on both inputs (without it they are looked at as outputs where they come, and are a violation or else an error; in a night of a
-    ledger, an error), "time" for how long a call took as an output beside the others.
+    was won, where a violation is one of some of them. timeout: seconds that one call may take. observe: "failures" for nan and
+    exceptions as outputs on both inputs (without it they are looked at as outputs where they come, and are a violation or else an error;
+    in a night of a ledger, an error), "time" for how long a call took as an output beside the others.
     Raises AuditError where the audit cannot be set up, SamplerError where the sampler crashes, hangs or gives nan, unless that is
     a violation itself.
     """

@@ -452,9 +452,10 @@ class Run:
         """A test of rare events, where there are other ones than before; half of what is left of its forerunners moves on to it."""
         pair, point = self.pair(index), min(self.plan.curve, key=lambda point: (point.delta, point.epsilon))
         learned = learn_rare(left, right, point, (pair.left, pair.right))
-        forerunners = [test for test in self.tests if test.pair == index and isinstance(test.partition, Rare)]
-        if learned is None or any(test.partition.rules == learned.rules for test in forerunners if isinstance(test.partition, Rare)):
+        known = [test for test in self.tests if test.pair == index and isinstance(test.partition, Rare)]
+        if learned is None or any(test.partition.rules == learned.rules for test in known if isinstance(test.partition, Rare)):
             return
+        forerunners = [test for test in self._of_tonight(index) if test in known]
         test = self._add(MODEL, index, learned, share, law=learned.law)
         for older in forerunners:
             self._move(older, test, MOVES_ON)
@@ -466,11 +467,15 @@ class Run:
 
     def _add_learned(self, index: int, learned: Scoring, share: float) -> None:
         """A test of a learned partition, with bets on what its score expects; half of what is left of its forerunners moves on to it."""
-        forerunners = [test for test in self.tests if test.pair == index and isinstance(test.partition, Scoring)]
+        forerunners = [test for test in self._of_tonight(index) if isinstance(test.partition, Scoring)]
         test = self._add(MODEL, index, learned, share, law=law_to_bet_on(learned))
         test.expected = learned.expected
         for older in forerunners:
             self._move(older, test, MOVES_ON)
+
+    def _of_tonight(self, index: int) -> list[Test]:
+        """The tests of a pair that began in this run: those of earlier nights have seen more than any that begins now can have learned from."""
+        return [test for test in self.tests if test.pair == index and not test.before]
 
     @staticmethod
     def _move(giver: Test, taker: Test, part: float) -> None:

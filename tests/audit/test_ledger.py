@@ -7,6 +7,7 @@ import os
 import sqlite3
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ import dpverify as dp
 from dpverify.audits import ledger as module
 from dpverify.audits import nights as nights_module
 from dpverify.audits import versions
+from dpverify.audits.bets import mixture
 from dpverify.audits.capital import BROKE, Capital, Carried, share_of
 from dpverify.audits.ledger import Key, Ledger
 from dpverify.audits.plan import make_plan
@@ -25,6 +27,7 @@ from dpverify.runtime.finding import MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VI
 from dpverify.trusted.kernel.expr import Num
 from dpverify.trusted.kernel.model import Claim, Sampled
 
+running = importlib.import_module("dpverify.audits.run")  # the package has a function of this name
 FORK = multiprocessing.get_context("fork")
 KEY = Key("a.toml", "one", "noise:laplace", "epsilon = 1", 0.99)
 CLAIM = Claim(Sampled(), Num(1), Num(0), None)
@@ -50,7 +53,7 @@ def begun(ledger, key=KEY, code="c", seed=1, inherit="nothing", parts=None):
 
 
 def capital(log_money, pair="p"):
-    test = Carried(MODEL, pair, None, 2, np.array([log_money]), 0.25, np.ones((2, 2), np.int64))
+    test = Carried(MODEL, pair, None, 2, np.array([log_money]), -1.0, 0.25, np.ones((2, 2), np.int64))
     return Capital((test,), (BROKE, BROKE))
 
 
@@ -104,6 +107,30 @@ def test_money_of_the_start_is_what_was_brought_and_the_share_of_the_night(decla
         start = state.handed_on().money(level)
         assert np.exp(start) <= np.exp(night.night.brought.money(level)) + night.night.fresh + 1e-9
     assert night.night.fresh == share_of(3 if declared else 2)
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_where_no_bet_wins_or_loses_all_money_is_what_was_given_out(declared, path, monkeypatch):
+    """Whatever moves from test to test, from pair to pair and from night to night: also in a last stretch that is long."""
+
+    def idle(*arguments, **options):
+        bets = mixture(*arguments, **options)
+        return replace(bets, log_left=0 * bets.log_left, log_right=0 * bets.log_right)
+
+    monkeypatch.setattr(running, "mixture", idle)
+    monkeypatch.setattr(running, "LONG", 3000)
+    given = 0.0
+    for number, samples in enumerate((3000, 900, 6000), 1):
+        options = {"samples": samples, "confidence": 0.99, "ledger": path, "seed": 1}
+        if declared:
+            dp.audit(lambda data, size, rng: data[0] + rng.laplace(size=size), dp.laplace(scale=1), sensitivity=1, epsilon=1, **options)
+        else:
+            dp.audit(lambda data, rng: rng.normal(sum(data), 3.0), epsilon=2.0, pairs=[[[0], [1]], [[1], [2]], [[0, 0], [1]]], **options)
+        night, given = nights(path)[-1], given + share_of(number)
+        owned = module.read(json.loads(night["capital"]))
+        money = [float(np.exp(owned.money(level))) for level in (MODEL, "float")]
+        assert sum(money) <= given and money[0] > given / 3
+        assert night["evidence"] <= 0
 
 
 def nights_key(path):
@@ -286,7 +313,7 @@ def test_a_new_version_starts_anew_and_an_old_one_goes_on(path):
 def test_a_new_version_inherits_what_it_is_told_to(path):
     ledger = Ledger(path)
     learned = dp.audits.learn.learn(*(dp.audits.outputs.encode(list(np.arange(500) % (9 + k)), 500) for k in (0, 1)), seed=0)
-    test = Carried(MODEL, "p", learned, learned.size, np.array([3.0]), 0.25, np.ones((learned.size,) * 2, np.int64))
+    test = Carried(MODEL, "p", learned, learned.size, np.array([3.0]), -1.0, 0.25, np.ones((learned.size,) * 2, np.int64))
     first = begun(ledger, code="a")
     ledger.commit(first, Capital((test,)), 10, (0.0, 2.0), last=True)
     events = begun(ledger, code="b", inherit="events")
