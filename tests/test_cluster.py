@@ -82,10 +82,10 @@ def farm(tmp_path, monkeypatch):
 
 
 def test_what_workers_and_scheduler_suffer_changes_no_answer(farm):
-    """A worker that takes a minute for what others do in a twentieth of a second, one that is killed, a scheduler that is started anew."""
+    """A worker that takes an hour for what others do in a twentieth of a second, one that is killed, a scheduler that is started anew."""
     import far_work
 
-    first, _ = farm.worker(), farm.worker(STRAGGLE="60")
+    first, _ = farm.worker(), farm.worker(STRAGGLE="3600")
     seen = []
     with Cluster(farm.address, (str(farm.folder / "far_work.py"),)) as cluster:
         for result in cluster.in_order(far_work.square, lambda number: (number,), 0, 120):

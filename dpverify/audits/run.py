@@ -474,7 +474,7 @@ class Run:
             self._move(older, test, MOVES_ON)
 
     def _of_tonight(self, index: int) -> list[Test]:
-        """The tests of a pair that began in this run: those of earlier nights have seen more than any that begins now can have learned from."""
+        """The tests of a pair that began in this run: those of earlier nights have seen more than what is learned now is learned from."""
         return [test for test in self.tests if test.pair == index and not test.before]
 
     @staticmethod

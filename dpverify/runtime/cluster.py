@@ -24,7 +24,7 @@ T = TypeVar("T")
 PATIENCE: Final = 10.0  # seconds for a scheduler to answer, and for a first worker
 RETURN: Final = 120.0  # seconds for a scheduler or workers that were there to come back
 AHEAD: Final = 6  # tasks for each thread of the cluster that are given out before the first of them is done
-SLOW: Final = 4.0  # so many times as long as half of the tasks took, and a task is given to another worker too
+SLOW: Final = 4.0  # so many times as long as half of the tasks took, past its turn, and a task is given to another worker too
 LEAST: Final = 1.0  # seconds below which nothing is slow
 FIRST_LATE: Final = 5.0  # likewise of the first task, where others are done
 RECENT: Final = 200  # tasks whose times are remembered
@@ -65,7 +65,8 @@ class Cluster:
     address: str
     ship: tuple[str, ...] = ()
     _client: Any = None
-    _times: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
+    _times: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))  # seconds that tasks took, without what they waited
+    _left: list[Any] = field(default_factory=list)  # futures that came too late, whose workers are still at them
 
     def __enter__(self) -> Cluster:
         self._client = self._connected(PATIENCE)
@@ -101,7 +102,9 @@ class Cluster:
                     slots = max(slots, self.slots())  # workers may come later
         finally:
             for given in flying:
-                self._drop(given)
+                self._drop(given.futures)
+            self._drop(self._left)
+            self._left.clear()
 
     # -- one task
 
@@ -113,7 +116,7 @@ class Cluster:
     def _give(self, work: Callable[..., Any], given: _Given, **where: Any) -> None:
         """Give a task out, perhaps once more."""
         try:
-            future = self._client.submit(work, *given.arguments, pure=False, **where)
+            future = self._client.submit(_timed, work, given.arguments, pure=False, **where)
         except Exception:
             if self._client.status == "running":
                 raise
@@ -127,27 +130,27 @@ class Cluster:
         given = flying[0]
         for tried in range(TRIES):
             try:
-                result: T = self._heard(work, given, flying)
+                result, seconds, answered = self._heard(work, given, flying)
             except _Lost as error:
                 if tried == TRIES - 1:
                     raise Unreachable(f"the Dask cluster at {self.address} loses what it is given: {error}.") from error
                 self._again(work, flying)
                 continue
             flying.popleft()
-            self._times.append(time.monotonic() - given.since)
-            self._drop(given)
+            self._times.append(seconds)
+            self._leave(given.futures, answered)
             return result
         raise AssertionError("the last try returns or raises")
 
-    def _heard(self, work: Callable[..., T], given: _Given, flying: deque[_Given]) -> T:
-        """The result of a task, of whoever has it first. Raises what it raises, _Lost where nobody has it any more."""
+    def _heard(self, work: Callable[..., T], given: _Given, flying: deque[_Given]) -> tuple[T, float, int]:
+        """The result of a task, in how many seconds, and which future had it. Raises what it raises, _Lost where nobody has it."""
         while True:
-            for future in list(given.futures):
+            for place, future in enumerate(list(given.futures)):
                 if future.status == "pending":
                     continue
                 try:
-                    result: T = future.result(timeout=PATIENCE)
-                    return result
+                    result, seconds = future.result(timeout=PATIENCE)
+                    return result, seconds, place
                 except Exception as error:
                     if future.status == "error" and type(error).__name__ == "KilledWorker":  # Dask's, which need not be installed
                         raise Dead(str(error)) from error
@@ -165,7 +168,7 @@ class Cluster:
         usual, now = median(self._times) if self._times else None, time.monotonic()
         if usual is None and not any(future.status == "finished" for one in flying for future in one.futures):
             return  # nobody knows yet how long a task takes
-        late = FIRST_LATE if usual is None else max(SLOW * usual, LEAST)
+        late = FIRST_LATE if usual is None else max((AHEAD + SLOW) * usual, LEAST)
         if now - given.since <= late:
             return
         with contextlib.suppress(Exception):  # of a scheduler that is gone, which whoever waits will see
@@ -194,9 +197,16 @@ class Cluster:
             return False
         return True
 
-    def _drop(self, given: _Given) -> None:
+    def _leave(self, futures: list[Any], answered: int) -> None:
+        """Let go of a task that is done. Whoever was too late keeps it: that worker may never end, and would only look free."""
+        self._drop(futures[answered:])
+        late = [*self._left, *futures[:answered]]
+        self._left = [future for future in late if future.client is self._client and future.status == "pending"]
+        self._drop([future for future in late if future.status != "pending"])
+
+    def _drop(self, futures: list[Any]) -> None:
         alive = self._client is not None and self._client.status == "running"
-        for future in given.futures if alive else ():
+        for future in futures if alive else ():
             if future.client is not self._client:  # of a scheduler that is gone
                 continue
             try:
@@ -231,6 +241,12 @@ class Cluster:
         for file in sorted(self.ship, key=lambda file: file.endswith(".py")):  # modules import what is in archives
             _shipped(client, file)
         return client
+
+
+def _timed(work: Callable[..., T], arguments: tuple[Any, ...]) -> tuple[T, float]:
+    """What the work says, and how many seconds it took the worker: a task that waits for a slow one is not slow."""
+    began = time.monotonic()
+    return work(*arguments), time.monotonic() - began
 
 
 def _shipped(client: Any, file: str) -> None:
