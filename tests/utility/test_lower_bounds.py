@@ -706,7 +706,6 @@ def test_parameters_of_the_noise_alone_are_in_no_bounds_way():
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        (claim([[1]], "l1", "1", delta=parse("1/10")), "with a delta above 0"),
         (claim([[0]], "l1", "1"), "answers that differ"),
         (claim([[0]], "l1", None), "upper bound on the tight epsilon"),
         (claim([[1]], "l1", "a", domains=(("a", Domain(Fraction(0))),)), "give them values"),
@@ -717,6 +716,12 @@ def test_where_no_bound_is_found_the_reason_says_what_would_help(asked, why):
     assert least(asked) == {}
     for measure in ("necessary_l2", "necessary_rms_l2"):
         assert why in utility.lacking(asked, measure)
+
+
+def test_the_mean_error_on_the_line_at_a_delta_has_no_bound_and_the_reason_says_why():
+    asked = claim([[1]], "l1", "1", delta=parse("1/10"))
+    assert "expected_l2" not in least(asked)
+    assert "with a delta above 0" in utility.lacking(asked, "necessary_l2")
 
 
 def test_rounding_to_counts_gives_no_more_than_lines():
