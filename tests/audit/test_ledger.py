@@ -17,16 +17,18 @@ from dpverify.audits import ledger as module
 from dpverify.audits import nights as nights_module
 from dpverify.audits import versions
 from dpverify.audits.bets import mixture
-from dpverify.audits.capital import BROKE, Capital, Carried, share_of
+from dpverify.audits.capital import BROKE, Capital, Carried, Night, share_of
 from dpverify.audits.ledger import Key, Ledger
 from dpverify.audits.plan import make_plan
 from dpverify.audits.run import Run, Settings
+from dpverify.audits.trail import Look
 from dpverify.audits.versions import code_of, digest
 from dpverify.errors import AuditError, SamplerError
 from dpverify.runtime.finding import MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION
 from dpverify.trusted.kernel.expr import Num
 from dpverify.trusted.kernel.model import Claim, Sampled
 
+audits = importlib.import_module("dpverify.audits")
 running = importlib.import_module("dpverify.audits.run")  # the package has a function of this name
 FORK = multiprocessing.get_context("fork")
 KEY = Key("a.toml", "one", "noise:laplace", "epsilon = 1", 0.99)
@@ -131,6 +133,73 @@ def test_where_no_bet_wins_or_loses_all_money_is_what_was_given_out(declared, pa
         money = [float(np.exp(owned.money(level))) for level in (MODEL, "float")]
         assert sum(money) <= given and money[0] > given / 3
         assert night["evidence"] <= 0
+
+
+@pytest.mark.parametrize("kept", ["ledger", "checkpoint"])
+@pytest.mark.parametrize("idle", [False, True])
+def test_the_books_of_a_run_are_right(kept, idle, path, monkeypatch):
+    """What a test owns is what it began with and was given since, times what its bets made; where they make nothing, all is 1 at most."""
+    states = []
+
+    def spied(*arguments, **options):
+        states.append(running.run(*arguments, **options))
+        return states[-1]
+
+    def mixed(*arguments, **options):
+        bets = mixture(*arguments, **options)
+        return replace(bets, log_left=0 * bets.log_left, log_right=0 * bets.log_right) if idle else bets
+
+    for where in (nights_module, audits):
+        monkeypatch.setattr(where, "run", spied)
+    monkeypatch.setattr(running, "mixture", mixed)
+    for samples in (2000, 5000):
+        options = {"samples": samples, "confidence": 0.99, "seed": 1, kept: path}
+        dp.audit(lambda data, size, rng: data[0] + rng.laplace(size=size), dp.laplace(scale=1), sensitivity=1, epsilon=1, **options)
+    last = states[-1]
+    assert len(states) >= 2 and any(test.before for test in last.tests) and (kept == "ledger" or last.settings.night.fresh == 0)
+    for test in last.tests:
+        if np.isfinite(test.log_capital):
+            assert test.log_start + test.log_added == pytest.approx(test.log_capital, abs=1e-9)
+    if idle:
+        assert sum(np.exp(last.handed_on().money(level)) for level in (MODEL, "float")) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("part", [0.5, 1.0])
+def test_what_moves_is_neither_made_nor_lost(part):
+    state = Run(make_plan(CLAIM, pairs=[[[0], [1]]]), Settings(2000, 0.01))
+    partition = dp.audits.floats.float_partitions(np.zeros(1), np.ones(1), np.dtype(np.float64))[0]
+    tests = [state._add(MODEL, 0, partition, share) for share in (0.5, 0.25)]
+    for test, wealth in zip(tests, (2.0, -3.0), strict=True):
+        test.log_wealth = wealth
+    before = [np.exp(test.log_capital + test.log_wealth) for test in tests]
+    state._move(*tests, part)
+    after = [np.exp(test.log_capital + test.log_wealth) for test in tests]
+    assert after == pytest.approx([before[0] * (1 - part), before[1] + before[0] * part])
+
+
+def test_what_is_said_of_the_density_has_the_part_of_its_night():
+    for number in (1, 2, 3):
+        state = Run(make_plan(CLAIM, pairs=[[[0], [1]]]), Settings(2000, 0.01, night=Night(share_of(number))))
+        need = -np.log(0.7 * 0.01) - np.log(0.1 * share_of(number))
+        assert not state._suspect(MODEL, 0.1, Look(10, need - 1e-6), "too wide", [], False)
+        assert state._suspect(MODEL, 0.1, Look(10, need + 1e-6), "too wide", [], False)
+
+
+def test_bounds_of_a_test_that_goes_on_are_of_one_test_alone():
+    """Of two nights at once the money is added up, and counts are not: which of them go on was chosen by what they won."""
+    claim = dp.audits.inline.stated(dp.laplace(scale=1), {"sensitivity": 1, "epsilon": 1}).claim
+    plan = make_plan(claim)
+    [size] = {test.partition.size for test in Run(plan, Settings(2000, 0.01)).of_declaration.values() if test.pair == 0}
+    name = Run(plan, Settings(2000, 0.01)).named(0)
+    several = []
+    for seen, share, owned in ((7, 0.3, 1.0), (9, 0.1, -2.0)):
+        counts = np.full((size, size), seen, np.int64)
+        several.append(Carried(MODEL, name, None, size, np.array([owned]), -1.0, share, counts))
+    night = Night(share_of(3), Capital(tuple(several)))
+    test = Run(plan, Settings(2000, 0.01, night=night)).of_declaration[0]
+    assert (test.counts == several[1].counts).all() and test.share == 0.1 and test.before == test.pairs_seen
+    new = np.exp(Run(plan, Settings(2000, 0.01, night=Night(share_of(3)))).of_declaration[0].log_capital)
+    assert np.exp(test.log_capital + test.log_wealth) == pytest.approx(np.exp(1.0) + np.exp(-2.0) + new)
 
 
 def nights_key(path):
