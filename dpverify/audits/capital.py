@@ -8,7 +8,6 @@ code of the tests has become in between: bets may be changed between two rounds,
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
@@ -16,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from dpverify.audits import bits, derived, digits, floats, forms, learn, places, rare
 from dpverify.audits.bets import Bets, Law
 from dpverify.audits.journal import packed, unpacked
 from dpverify.audits.partition import MAX_CELLS, Counts, Partition
@@ -28,7 +28,8 @@ MOST: Final[Mapping[str, int]] = {MODEL: 4, FLOAT: 2}  # tests of a level that a
 NOMINAL: Final = 2.0**-60  # of the capital, as which tests count that begin in a night with none of its own: alpha's rounding is more
 ROUNDING: Final = 2.0**-42  # of all that is added up: what two sums of the same products can differ by
 BROKE: Final = -1e300  # the log of no money at all
-KINDS: Final = ("learn", "floats", "digits", "forms", "places", "tails", "rare", "bits", "derived")  # files of what can be written down
+KINDS: Final = {module.__name__.rpartition(".")[2]: module for module in (bits, derived, digits, floats, forms, learn, places, rare)}
+"""Files whose partitions can be written down."""
 DECLARED: Final = "declared"
 
 
@@ -250,7 +251,7 @@ def is_written(partition: Partition) -> bool:
     return True
 
 
-_MODULES: Final = tuple(f"dpverify.audits.{name}" for name in KINDS)
+_MODULES: Final = tuple(module.__name__ for module in KINDS.values())
 
 
 def rebuilt(data: Any) -> Any:
@@ -262,7 +263,7 @@ def rebuilt(data: Any) -> Any:
             ((kind, said),) = data.items()
             return _READ[kind](said)
         file, _, name = data["of"].partition(".")
-        made = getattr(importlib.import_module(f"dpverify.audits.{file}"), name) if file in KINDS else None
+        made = getattr(KINDS[file], name) if file in KINDS else None
         if not (isinstance(made, type) and is_dataclass(made) and made.__module__ in _MODULES):
             raise NotWritten(f"no {data['of']}")
         if {one.name for one in fields(made)} != set(data["fields"]):

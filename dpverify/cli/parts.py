@@ -22,7 +22,8 @@ from dpverify.runtime.outside import read_regular
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec
-    from dpverify.report.results import Results
+    from dpverify.report.results import Fault, Results
+    from dpverify.runtime.finding import Finding
     from dpverify.search.verify import Verified
     from dpverify.trusted.kernel.model import Claim
 
@@ -211,9 +212,8 @@ def _read(file: Path) -> Part:
     return part
 
 
-def audits_of(part: Part, specs: Sequence[Spec]) -> Results:
-    """What the audits of the parts found, in the order of the files. Raises SpecError for what is no finding."""
-    from dpverify.cli.claims import labelled
+def audits_of(part: Part, specs: Sequence[Spec]) -> tuple[list[Finding], list[Fault]]:
+    """What the audits of the parts found, and what kept some from it, in the files' order. Raises SpecError for what is no finding."""
     from dpverify.report.results import Fault
     from dpverify.runtime.finding import of_data
 
@@ -226,4 +226,4 @@ def audits_of(part: Part, specs: Sequence[Spec]) -> Results:
     last = len(places)
     findings.sort(key=lambda one: places.get(one.file, last))
     faults.sort(key=lambda one: places.get(one.file, last))
-    return labelled(specs, findings, faults)
+    return findings, faults

@@ -82,7 +82,7 @@ def report(
     The directory may be new, empty, or that of an earlier report, whose files are replaced. A file of somebody else that is in the way is
     an error, unless --force is given.
     """
-    from dpverify.cli.claims import audited, not_audited, specs_of, verified
+    from dpverify.cli.claims import audited, labelled, not_audited, specs_of, verified
     from dpverify.cli.evidence import Evidence
     from dpverify.cli.found import refuse
     from dpverify.project.config import project_file
@@ -116,7 +116,7 @@ def report(
     )  # fmt: skip
     sampled = [spec for spec in specs if spec.audit is not None] if audits and settings.code else []
     if merge and part is not None:
-        seen = audits_of(part, sampled)
+        seen = labelled(sampled, *audits_of(part, sampled))
     else:
         seen = audited(sampled, dask=dask, **settings.sampling(samples, confidence, seed, workers, level=level)) if sampled else Results()
         if part is not None:
