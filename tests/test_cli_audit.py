@@ -1,5 +1,6 @@
 """`dpverify audit` and `dpverify report` on claim files as people write them: the findings, the exit codes, the formats, the errors."""
 
+import hashlib
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from jsonschema import Draft7Validator
 
 from dpverify import cli
 from dpverify.cli import claims
@@ -539,8 +541,62 @@ def test_each_claim_of_a_file_has_a_checkpoint_of_its_own(spec, tmp_path):
 def test_a_checkpoint_of_another_audit_is_refused(spec, tmp_path):
     file = spec(LAPLACE, ONE, "laplace")
     audits(file, "--checkpoint", tmp_path / "kept", samples=500)
-    result = run("audit", file, "--checkpoint", tmp_path / "kept", "--samples", 501, "--seed", 1, code=2)
+    options = ["--checkpoint", tmp_path / "kept", "--samples", 500, "--seed", 1]
+    result = run("audit", file, *options, "--confidence", 0.9, code=2)
     assert "checkpoint of another audit" in result.stderr
+
+
+def test_a_checkpoint_is_extended_to_more_samples_whenever_it_was_stopped_and_never_to_fewer(spec, tmp_path):
+    """Straight from 500 to 2,000, or with a stop in the middle of the extension: the same finding, of all samples."""
+    file, one, other = spec(LAPLACE, ONE, "laplace"), tmp_path / "one", tmp_path / "other"
+    for kept in (one, other):
+        audits(file, "--checkpoint", kept, samples=600)
+    [first] = audits(file, "--checkpoint", one, samples=2400)
+    assert first["finding"] == NO_VIOLATION_SEEN and 2300 <= first["samples"] <= 2400
+    assert "extended from 600 samples" in run("audit", file, "--checkpoint", one, "--samples", 2400, "--seed", 1, code=0).stdout
+    run("audit", file, "--checkpoint", other, "--samples", 2400, "--seed", 1, code=0)
+    saved = json.loads(other.read_bytes())
+    more = saved["state"]["more"][0][1]
+    assert len(more) > 2 and saved["state"]["samples"] == 600
+    del more[2:]  # as if it had been killed
+    saved["sha256"] = hashlib.sha256(json.dumps([saved["key"], saved["state"]], sort_keys=True).encode()).hexdigest()
+    other.write_text(json.dumps(saved))
+    assert [{**one, "seconds": 0} for one in audits(file, "--checkpoint", other, samples=2400)] == [{**first, "seconds": 0}]
+    fewer = run("audit", file, "--checkpoint", one, "--samples", 600, "--seed", 1, code=2)
+    assert "it is of 2400 samples, and 600 are asked for" in fewer.stderr
+
+
+# -- a ledger --------------------------------------------------------------------------------------------------------
+
+
+def test_a_ledger_tells_what_is_known_of_each_claim_over_time(spec, tmp_path):
+    file, kept = spec(LAPLACE, f"{ONE}\n[[claim]]\nname = \"two\"\nsensitivity = 1\nepsilon = 2", "laplace"), tmp_path / "audits.db"
+    said = [audits(file, "--ledger", kept, samples=600) for _ in range(2)]
+    assert all(one["finding"] == NO_VIOLATION_SEEN for night in said for one in night)
+    assert len({one["seed"] for night in said for one in night}) == 4
+    text = run("ledger", kept, code=0).stdout
+    assert "2 claims, 4 nights" in text and "night 2" in text and "of any of 2 such claims here, with at most 2e-06" in text
+    data = json.loads(run("ledger", kept, "--format", "json", code=0).stdout)
+    Draft7Validator(json.loads(run("schema", "ledger", code=0).stdout)).validate(data)
+    assert data["schema"] == "dpverify-ledger/1" and [claim["name"] for claim in data["claims"]][-1] == "two"
+    for claim in data["claims"]:
+        [history] = claim["histories"]
+        assert [night["number"] for night in history["nights"]] == [1, 2]
+        assert history["samples"] == sum(night["samples"] for night in history["nights"])
+        assert [night["finding"] for night in history["nights"]] == [NO_VIOLATION_SEEN] * 2
+    drawn = ET.fromstring(run("ledger", kept, "--claim", "two", "--format", "svg", code=0).stdout)
+    assert drawn.tag.endswith("svg") and "two" in "".join(drawn.itertext())
+    assert "Did you mean 'two'" in run("ledger", kept, "--claim", "twoo", code=2).stderr
+    assert "schema" not in run("ledger", tmp_path / "none.db", code=2).stderr
+
+
+def test_options_of_a_ledger_that_contradict_each_other(spec, tmp_path):
+    file = spec(LAPLACE, ONE, "laplace")
+    assert "two places" in run("audit", file, "--ledger", tmp_path / "a.db", "--checkpoint", tmp_path / "b", code=2).stderr
+    assert "Add --ledger FILE" in run("audit", file, "--inherit", "all", code=2).stderr
+    (tmp_path / "text.db").write_text("no ledger" * 100)
+    result = run("audit", file, "--ledger", tmp_path / "text.db", "--samples", 300, code=2)
+    assert "no ledger of audits" in result.stderr and "Traceback" not in result.output
 
 
 def test_one_checkpoint_is_not_for_several_files(spec, tmp_path):

@@ -36,7 +36,7 @@ from tests import committed
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "dpverify" / "schemas"
-NAMES = ("answer", "certificate", "claim-file", "curves", "design")
+NAMES = ("answer", "certificate", "claim-file", "curves", "design", "ledger")
 SPECS = sorted((ROOT / "specs").rglob("*.toml"))
 
 # One claim file for every kind and builtin, and for each way in which a kind may be written.

@@ -21,11 +21,14 @@ from dpverify.audits.arguments import SAMPLES as SAMPLES
 from dpverify.audits.arguments import check_how, check_run, named_arguments
 from dpverify.audits.aside import stdout_aside
 from dpverify.audits.batches import Batches, dependence, one_by_one
+from dpverify.audits.capital import Capital
 from dpverify.audits.conclusion import findings as concluded
 from dpverify.audits.declared import declared
 from dpverify.audits.engine import Checkpoint, Engine
 from dpverify.audits.journal import Journal, seed_of
+from dpverify.audits.ledger import NOTHING, Key, Ledger
 from dpverify.audits.neighbours import plain, usual_patterns
+from dpverify.audits.nights import Earlier, Kept, NightJournal, staged, standing
 from dpverify.audits.plan import Plan, claimed_point, make_plan, number_up
 from dpverify.audits.query import QueryFinding, Searched, search_sensitivity
 from dpverify.audits.replay import Replay, command_line, python_line, training_line
@@ -36,6 +39,7 @@ from dpverify.audits.told import alone, as_told
 from dpverify.audits.training import CONFIDENCE as OF_TRAINING
 from dpverify.audits.training import audited as audited_training
 from dpverify.audits.training import callables
+from dpverify.audits.versions import code_of
 from dpverify.catalogue import Spec, Stated, inline
 from dpverify.catalogue.declarations import Declared, Mechanism
 from dpverify.catalogue.values import OBSERVED
@@ -74,9 +78,12 @@ def audit(
     workers: int = 0,
     executor: Executor | None = None,
     dask: str | None = None,
+    ship: Sequence[str | Path] = (),
     level: str = FLOAT,
     stop: bool = True,
     checkpoint: str | Path | None = None,
+    ledger: str | Path | None = None,
+    inherit: str = NOTHING,
     timeout: float = 60.0,
     vectorised: bool | None = None,
     observe: str | None = None,
@@ -95,10 +102,14 @@ def audit(
     finding says which was taken. samples: runs on each side in all. confidence: 1 - the false-alarm budget of the whole run. level:
     "model" looks at the law of the outputs alone, "float" also for what only their representation gives away. stop: at the first
     violation; else all samples go into the lower bound on epsilon. workers: processes, 0 for this one; executor: any of
-    concurrent.futures; dask: a scheduler's address. checkpoint: a file from which a run that was stopped goes on, with its own seed
-    where none is given. timeout: seconds that one call may take. observe: "failures" for nan and exceptions as outputs on both inputs
-    (without it they are looked at as outputs where they come, and are a violation or else an error), "time" for how long a call took as an
-    output beside the others.
+    concurrent.futures; dask: a scheduler's address, ship: files that its workers get first, modules or pure wheels. checkpoint: a file
+    from which a run that was stopped goes on, with its own seed where none is given, or is extended to more samples. ledger: a file that
+    keeps what many audits of a claim have seen, so that each goes on where the last one stopped, with other random numbers; samples are
+    those of this one, and the confidence is that of all together.
+    inherit: what a version of the sampler that is not in the ledger takes over from the one before: "nothing", its "events", or "all" that
+    was won, where a violation is one of some of them. timeout: seconds that one call may take. observe: "failures" for nan and
+    exceptions as outputs on both inputs (without it they are looked at as outputs where they come, and are a violation or else an error;
+    in a night of a ledger, an error), "time" for how long a call took as an output beside the others.
     Raises AuditError where the audit cannot be set up, SamplerError where the sampler crashes, hangs or gives nan, unless that is
     a violation itself.
     """
@@ -128,8 +139,8 @@ def audit(
     finding = _audit(
         sampler, claimed, replay=replay, pairs=pairs,
         patterns=patterns, length=length, query=query, samples=samples, confidence=confidence, seed=seed, workers=workers,
-        executor=executor, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, vectorised=vectorised, folder=folder,
-        progress=progress, level=level, observe=observe or "",
+        executor=executor, dask=dask, ship=ship, stop=stop, checkpoint=checkpoint, timeout=timeout, vectorised=vectorised, folder=folder,
+        progress=progress, level=level, kept=kept_in(ledger, inherit), observe=observe or "",
     )  # fmt: skip
     finding = _noted(finding, note)
     return finding if moved is None else replace(moved, also=(replace(finding, also=()), *finding.also))
@@ -156,24 +167,36 @@ def _audit(
     workers: int = 0,
     executor: Executor | None = None,
     dask: str | None = None,
+    ship: Sequence[str | Path] = (),
     timeout: float = 60.0,
     observe: str = "",
+    kept: Kept | None = None,
+    file: str = "",
     **inputs: Any,
 ) -> Finding:
-    """`audit` of a claim. inputs: pairs, patterns, length and query of the plan; replay: the line that finds a finding again."""
+    """`audit` of a claim. inputs: pairs, patterns, length and query of the plan; replay: the line that finds a finding again.
+
+    kept: the ledger that it is a night of, under the name of the claim's file.
+    """
     check_run(samples, confidence, seed, level, workers, timeout)
     target = Target.of(sampler, folder, vectorised=vectorised, observe=observe)
     if observe == TIME and target.vectorised:
         target = replace(one_by_one(target), observe=observe)
-    kept = None if checkpoint is None else Path(checkpoint)
-    root = seed if seed is not None else seed_of(kept) if kept is not None else None
+    settings = Settings(samples, 1 - confidence, stop, level == FLOAT, observe != TIME)
+    where: dict[str, Any] = {"executor": executor, "workers": workers, "dask": dask, "ship": ship, "timeout": timeout}
+    if kept is not None:
+        if checkpoint is not None:
+            raise AuditError("a checkpoint and a ledger are two places to go on from: give one of them.")
+        if observe == TIME:
+            raise AuditError('observe = "time": times of different nights are no samples of one law. Audit them without a ledger.')
+        return _night(kept, file, claim, target, settings, confidence, seed, where, inputs, progress)
+    path = None if checkpoint is None else Path(checkpoint)
+    root = seed if seed is not None else seed_of(path) if path is not None else None
     root = secrets.randbits(32) if root is None else root
     plan = make_plan(claim, seed=root, **inputs)
-    settings = Settings(samples, 1 - confidence, stop, level == FLOAT, observe != TIME)
-    places = {"executor": executor, "workers": workers, "dask": dask, "timeout": timeout}
-    given = _Given(claim, plan, settings, confidence, root, replay, places, progress)
+    given = _Given(claim, plan, settings, confidence, root, replay, where, progress)
     try:
-        return given.audited(target, None if kept is None else Checkpoint(kept, _key(claim, target, plan, settings, root)))
+        return given.audited(target, None if path is None else Checkpoint(path, _key(claim, target, plan, settings, root)))
     except Failing as error:
         found = given.failing(target, error)
         if found is None:
@@ -196,24 +219,19 @@ class _Given:
 
     def audited(self, target: Target, checkpoint: Checkpoint | None = None) -> Finding:
         """The finding about a target. Raises SamplerError where it fails."""
-        plan, said = (self.plan, "") if target.observe else as_told(self.plan, target, self.root, self.places["timeout"])
-        if target.observe:
-            plan, said = alone(plan), _OF_TIME if target.observe == TIME else ""
-        journal, samples = Journal(checkpoint, self.root), self.settings.samples
+        plan, said = _as_observed(self.plan, target, self.root, self.places["timeout"])
+        journal, samples, known = Journal(checkpoint, self.root), self.settings.samples, self.root if target.reproducible else None
         with Engine(target, root=self.root, **self.places) as engine:
             self.progress(0)  # from here on the engine watches over what is called
-            state = run(plan, self.settings, engine, journal, self.progress)
-            shared = None if target.observe == TIME else _shared(state, target, engine, journal)
-        known = self.root if target.reproducible else None
+            state, earlier = staged(plan, self.settings, journal, engine, self.progress)
+            shared = None if target.observe == TIME else _shared(state, target, engine, journal, earlier)
+        finding = concluded(state, self.claim, target, self.confidence, known, self.replay)
         if shared is None:
-            return _noted(concluded(state, self.claim, target, self.confidence, known, self.replay), said)
+            return _noted(_extended(finding, earlier) if earlier.samples else finding, said)
         if not target.vectorised:  # no count of its outputs is evidence, and nobody can sample it in another way
-            return _noted(_remembering(concluded(state, self.claim, target, self.confidence, known, self.replay), shared), said)
-        alone_called = replace(one_by_one(target), observe=target.observe)
-        with Engine(alone_called, root=self.root, **self.places) as engine:
-            again = run(plan, self.settings, engine, Journal(None, self.root), self.progress)
+            return _noted(_remembering(finding, shared), said)
         whole: Replay = lambda seed, _: self.replay(seed, samples)  # noqa: E731  # no fewer: this run comes second
-        finding = concluded(again, self.claim, alone_called, self.confidence, known, whole)
+        finding = _one_by_one(target, plan, self.settings, self.root, self.places, self.progress, self.claim, self.confidence, whole)
         return _noted(_dependent(finding, shared, self.replay(self.root, samples) if target.reproducible else ""), said)
 
     def failing(self, target: Target, error: Failing) -> Finding | None:
@@ -250,6 +268,13 @@ _OF_TIME: Final = (
 )
 
 
+def _as_observed(plan: Plan, target: Target, root: int, timeout: float) -> tuple[Plan, str]:
+    """The plan for what the target has for outputs, and what to say of that."""
+    if target.observe:
+        return alone(plan), _OF_TIME if target.observe == TIME else ""
+    return as_told(plan, target, root, timeout)
+
+
 def _inputs(plan: Plan) -> tuple[Any, Any]:
     return plan.pairs[0].left, plan.pairs[0].right
 
@@ -260,11 +285,78 @@ def _fails(target: Target, data: Any, root: int, timeout: float) -> bool:
     return all("raises " in name or "nan" in name for name in outputs.names)
 
 
-def _shared(state: Run, target: Target, engine: Engine, journal: Journal) -> Batches | None:
+def _one_by_one(
+    target: Target, plan: Plan, settings: Settings, root: int, where: Mapping[str, Any], progress: Callable[[int], object], claim: Claim,
+    confidence: float, replay: Replay,
+) -> Finding:  # fmt: skip
+    """What is found with one output a call; its replay has no fewer samples, for this run comes second."""
+    single = replace(one_by_one(target), observe=target.observe)
+    with Engine(single, root=root, **where) as engine:
+        again = run(plan, settings, engine, Journal(None, root), progress)
+    return concluded(again, claim, single, confidence, root if target.reproducible else None, replay)
+
+
+def _extended(finding: Finding, earlier: Earlier) -> Finding:
+    """The finding of a run's last stage as that of the run."""
+    note = f"the run was extended from {earlier.samples} samples per input: its checkpoint finds this again"
+    return replace(
+        finding, samples=earlier.samples + finding.samples, epsilon_lower=max(finding.epsilon_lower, earlier.bound), replay="",
+        notes=(*finding.notes, note), also=tuple(_extended(one, earlier) for one in finding.also),
+    )  # fmt: skip
+
+
+def kept_in(ledger: str | Path | None, inherit: str = NOTHING) -> Kept | None:
+    """The ledger at a path, if there is one."""
+    if ledger is None and inherit != NOTHING:
+        raise AuditError("inherit says what a new version takes over from the ledger, and none is given: give ledger, or leave it out.")
+    return None if ledger is None else Kept(Ledger(ledger), inherit)
+
+
+def _night(
+    kept: Kept, file: str, claim: Claim, target: Target, settings: Settings, confidence: float, seed: int | None, where: dict[str, Any],
+    inputs: dict[str, Any], progress: Callable[[int], object],
+) -> Finding:  # fmt: skip
+    """One night of the history that a ledger keeps of a claim and a version of the sampler."""
+    parts = code_of(target.call, claim)
+    if target.observe:
+        parts["observe"] = target.observe
+    key = Key(Path(file).name, claim.name or f"claim {parts['claim'][:12]}", target.name, _stated(claim), confidence)
+    night = kept.begin(key, parts, seed, settings.samples)
+    journal = NightJournal(kept.ledger, night)
+    settings, root = replace(settings, alpha=night.alpha, night=night.night), night.root
+    known, finding, void = root if target.reproducible else None, None, False
+    try:
+        plan, said = _as_observed(make_plan(claim, seed=root, **inputs), target, root, where["timeout"])
+        with Engine(target, root=root, **where) as engine:
+            progress(0)  # from here on the engine watches over what is called
+            state = run(plan, settings, engine, journal, progress)
+            shared = _shared(state, target, engine, journal)
+        finding = concluded(state, claim, target, confidence, known, lambda seed, samples: "")
+        if shared is not None:
+            void = True
+            if target.vectorised:
+                anew = replace(settings, night=replace(night.night, brought=Capital()))
+                again = _one_by_one(target, plan, anew, root, where, progress, claim, confidence, lambda seed, samples: "")
+                finding = _dependent(again, shared, "")
+            else:
+                finding = _remembering(finding, shared)
+        finding = _noted(finding, said)
+    finally:
+        journal.end(finding, void=void)
+    return standing(finding, night, kept.ledger.path, state)
+
+
+def _stated(claim: Claim) -> str:
+    """What a claim states, in words."""
+    said = [f"{name} = {number_up(value):.6g}" for name, value in (("epsilon", claim.epsilon), ("delta", claim.delta)) if value is not None]
+    return ", ".join(said) or "the declared curve"
+
+
+def _shared(state: Run, target: Target, engine: Engine, journal: Journal, earlier: Earlier | None = None) -> Batches | None:
     """What shows that outputs of one call of the sampler are not independent, if something does."""
     first = next(iter(state.crossings.values())).test.pair if state.crossings else state.alive[0]
     pair, doubtful = state.pair(first), state.largest if MODEL in state.crossings or state.nonconforming else 0
-    kept = [calls for sides in state.kept.values() for calls in sides]
+    kept = [*(earlier.kept if earlier else ()), *(calls for sides in state.kept.values() for calls in sides)]
     left = state.settings.samples - state.done
     batches = dependence(
         kept, (pair.left, pair.right), doubtful, left, -log(state.settings.batches), engine, journal, one_a_call=not target.vectorised
@@ -423,9 +515,12 @@ def audit_spec(
     seed: int | None = None,
     workers: int = 0,
     dask: str | None = None,
+    ship: Sequence[str | Path] = (),
     level: str = FLOAT,
     stop: bool = True,
     checkpoint: Path | None = None,
+    ledger: Path | None = None,
+    inherit: str = NOTHING,
     timeout: float = 60.0,
     progress: Callable[[int], object] = lambda done: None,
     claims: Sequence[Stated] | None = None,
@@ -455,7 +550,8 @@ def audit_spec(
         findings += [] if moved is None else [replace(moved, **labels)]
         finding = _audit(
             table["sampler"], stated.claim, **inputs, replay=again, query=query, samples=samples, confidence=confidence, seed=seed,
-            workers=workers, dask=dask, stop=stop, checkpoint=checkpoint, timeout=timeout, folder=folder, progress=progress, level=level,
+            workers=workers, dask=dask, ship=ship, stop=stop, checkpoint=checkpoint, timeout=timeout, folder=folder, progress=progress,
+            level=level, kept=kept_in(ledger, inherit), file=spec.file,
             observe=table.get("observe", ""),
         )  # fmt: skip
         finding = _noted(finding, note)
@@ -524,8 +620,9 @@ def _largest(answer: Any) -> float:
 
 
 def _key(claim: Claim, target: Target, plan: Plan, settings: Settings, root: int) -> str:
-    """What a checkpoint must be of to go on from it."""
+    """What a checkpoint must be of to go on from it, whatever the number of samples."""
     pairs = [plain((pair.left, pair.right, pair.answers, pair.origin)) for pair in plan.pairs]
+    settings = replace(settings, samples=0)
     return repr((__version__, claim_hash(to_json(claim)), target.name, target.vectorised, target.observe, pairs, settings, root))
 
 

@@ -29,6 +29,8 @@ from dpverify.errors import AuditError
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Law = tuple[Floats, Floats]  # the probabilities of the K cells under x and under x'
 
+LONG: Final = 0.1  # by so much smaller are the least stakes of long histories,
+LONGER: Final = 4  # in so many steps
 RESERVE: Final = 1e-3  # what no bet ever stakes: one output costs at most this factor
 GENERIC_SHARE: Final = 0.12  # of a mixture designed for alternatives, against what the design did not foresee
 MAX_POINTS: Final = 16  # of a curve; the size of everything here grows with it
@@ -81,6 +83,16 @@ class Bets:
         mixed = most + np.log(np.exp(wealth - most[:, None]).sum(axis=1)) - SUMMING
         return np.asarray(mixed, dtype=np.float64).reshape(counts.shape[:-2])
 
+    def gains(self, counts: Counts) -> Floats:
+        """The log of what (K, K) counts multiply each bet by, (B,)."""
+        left, right = (counts.sum(axis=axis).astype(np.float64) for axis in (-1, -2))
+        return np.asarray(self.log_left @ left + self.log_right @ right, dtype=np.float64)
+
+    def turnover(self, counts: Counts) -> Floats:
+        """The sum of the sizes of all that `gains` adds up, (B,): what its rounding is to be compared with."""
+        left, right = (counts.sum(axis=axis).astype(np.float64) for axis in (-1, -2))
+        return np.asarray(np.abs(self.log_left) @ left + np.abs(self.log_right) @ right, dtype=np.float64)
+
     def law_of_log(self, left: Floats, right: Floats) -> tuple[Floats, Floats]:
         """The mean and the variance of what a round adds to the log wealth of each bet, for laws of the cells of shape (..., K)."""
         mean_left, mean_right = left @ self.log_left.T, right @ self.log_right.T
@@ -100,11 +112,14 @@ class Bets:
         return Bet(low, high, bool(swapped), self.curve[point], float(wealth[:, atom].max()))
 
 
-def mixture(size: int, curve: Sequence[CurvePoint], *, alternatives: Sequence[Law] = (), generic_share: float = GENERIC_SHARE) -> Bets:
+def mixture(
+    size: int, curve: Sequence[CurvePoint], *, alternatives: Sequence[Law] = (), generic_share: float = GENERIC_SHARE, long: bool = False
+) -> Bets:  # fmt: skip
     """A mixture of bets on `size` ordered cells against every point of `curve`.
 
     alternatives: laws (p, q) of the cells under x and x' that are to be refuted fast, fixed before any data: the mixture then holds for
     each the bet whose wealth grows fastest under it, and keeps `generic_share` on a generic grid of all cuts, which otherwise is all of it.
+    long: whether there may be so many pairs that ever smaller faults show, which smaller stakes are for.
     Points that claim nothing (delta at least 1, or an epsilon whose exponential overflows) are left out; of many, every few are taken.
     Raises AuditError for a size out of range, a curve that claims nothing or is not one, and laws of another size.
     """
@@ -120,7 +135,7 @@ def mixture(size: int, curve: Sequence[CurvePoint], *, alternatives: Sequence[La
     if bad_shapes := [(p.shape, q.shape) for p, q in laws if p.shape != (size,) or q.shape != (size,)]:
         raise AuditError(f"an alternative of shapes {bad_shapes[0]} for {size} cells: give each cell's probability under x and under x'")
     atoms = _atoms(size, points)
-    generic = _generic(size, len(points))
+    generic = _generic(size, len(points), long)
     pure = len(points) == 1 and points[0].delta == 0
     rows = [_of_cells(p, q, points[0].epsilon) if pure else _of_stakes(_fastest(atoms, p, q)[None], atoms) for p, q in laws]
     rows.append(_of_stakes(generic, atoms))
@@ -182,7 +197,7 @@ def _atoms(size: int, curve: Sequence[CurvePoint]) -> tuple[Floats, Floats]:
 
 
 @lru_cache(maxsize=64)  # the same at every epsilon, and climbing along epsilon asks for it often
-def _generic(size: int, points: int) -> Floats:
+def _generic(size: int, points: int, long: bool = False) -> Floats:
     """Stakes, then a shift, for cells in order: of each cut one order, the other, both, and both at mirrored cuts."""
     cuts = np.arange(size - 1)
     one, other = np.eye(2 * (size - 1))[cuts], np.eye(2 * (size - 1))[size - 1 + cuts]
@@ -192,6 +207,7 @@ def _generic(size: int, points: int) -> Floats:
     shifts = np.append(shifts, np.zeros(len(shapes) - len(shifts)))
     steps = int(np.clip(GENERIC_BETS // (len(shapes) * points), 3, 8))
     sums = np.geomspace(1, 0.03 if steps < 6 else 0.01, steps)
+    sums = np.concatenate([sums, sums[-1] * np.geomspace(1, LONG, LONGER + 1)[1:]]) if long else sums
     stakes = [np.kron(np.eye(points)[[point]], total * shapes) for point in range(points) for total in sums]
     return np.column_stack([np.concatenate(stakes), np.tile(np.concatenate([total * shifts for total in sums]), points)])
 

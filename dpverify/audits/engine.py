@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import heapq
-import importlib
 import json
 import os
 import pickle
@@ -17,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from dataclasses import dataclass
 from functools import partial
@@ -35,6 +34,7 @@ from dpverify.audits.outputs import Outputs
 from dpverify.audits.partition import Counts, Partition, code_counts
 from dpverify.audits.target import TIME, TIMEOUT, Beat, Failing, Target, overdue, show
 from dpverify.errors import AuditError, SamplerError
+from dpverify.runtime.cluster import Cluster, Dead, Unreachable
 from dpverify.runtime.outside import printable
 from dpverify.runtime.processes import Worker, heard
 
@@ -44,7 +44,6 @@ MAX_BLOCK: Final = 65_536
 RETRIES: Final = 2  # how often a block is tried again whose process died
 _LONGEST_ANSWER: Final = 1 << 30  # bytes of one block's result
 _GARBLED: Final = "something else was written into the pipe through which it answers: write to what you opened alone."
-DASK_PATIENCE: Final = 10  # seconds for a scheduler to answer, and for a first worker
 CHECKPOINT: Final = "dpverify-checkpoint/2"
 
 Statistics = np.ndarray[Any, Any]
@@ -187,6 +186,7 @@ class Engine:
 
     workers: 0 for this process; with an executor, how many blocks it can run at once (the number of processors, if 0).
     executor: anything with submit(); it stays the caller's. dask: the address of a scheduler, "tcp://host:8786".
+    ship: files that its workers get first: modules (.py), archives of them (.zip), pure wheels (.whl).
     timeout: seconds in which one call of the sampler must return.
 
     A sampler that takes no rng has at most one worker, which is not replaced: others would start as its copies and may repeat it.
@@ -202,6 +202,7 @@ class Engine:
         executor: Executor | None = None,
         workers: int = 0,
         dask: str | None = None,
+        ship: Sequence[str | Path] = (),
         timeout: float = TIMEOUT,
     ) -> None:
         if executor is not None and dask is not None:
@@ -211,9 +212,11 @@ class Engine:
         if not timeout > 0:
             raise AuditError(f"timeout = {timeout}: not a time. Give seconds, such as 60.")
         self.target, self.root, self.timeout = target, root, timeout
-        self.executor, self.workers, self.dask = executor, workers, dask
+        if ship and dask is None:
+            raise AuditError("ship sends files to the workers of a Dask scheduler, and none is given: give dask, or leave it out.")
+        self.executor, self.workers, self.dask, self.ship = executor, workers, dask, tuple(map(str, ship))
         intact.remember()
-        self._client: Any = None
+        self._cluster: Cluster | None = None
         self._pool: list[_Worker] = []
         self.retries = RETRIES if target.reproducible else 0
         if not target.reproducible and (executor is not None or workers > 1 or dask is not None):
@@ -222,16 +225,26 @@ class Engine:
 
     def __enter__(self) -> Self:
         if self.dask is not None:
-            self._client = _client(self.dask)
+            try:
+                self._cluster = Cluster(self.dask, self.ship).__enter__()
+            except Unreachable as error:
+                raise AuditError(str(error)) from error
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         for worker in self._pool:
             worker.end()
         self._pool = []
-        if self._client is not None:
-            self._client.close()
-            self._client = None
+        if self._cluster is not None:
+            self._cluster.close()
+            self._cluster = None
+
+    def go_by(self, root: int) -> None:
+        """Sample by another root from now on."""
+        if root != self.root:
+            for worker in self._pool:
+                worker.end()
+            self._pool, self.root = [], root
 
     def results(self, jobs: Callable[[int], Job], first: int, last: int) -> Iterator[BlockResult]:
         """The results of blocks first, ..., last - 1, in this order; `jobs` tells what each of them does.
@@ -240,9 +253,8 @@ class Engine:
 
         Raises SamplerError where a block's sampler crashes, hangs, gives what is no output, or ends its process again and again.
         """
-        if self._client is not None:
-            slots = max(sum(self._client.nthreads().values()), 1)
-            return self._from_futures(partial(self._client.submit, pure=False), 2 * slots, jobs, first, last)
+        if self._cluster is not None:
+            return self._from_cluster(self._cluster, jobs, first, last)
         if self.executor is not None:
             return self._from_futures(self.executor.submit, 2 * (self.workers or os.cpu_count() or 1), jobs, first, last)
         if self.workers:
@@ -271,14 +283,37 @@ class Engine:
                     raise _unsendable(f"the sampler {self.target.name} or its inputs", error) from error
                 except BrokenExecutor as error:
                     raise self._died(index, job, None, f"{error}. With workers = N a dead process is replaced") from error
-                except Exception as error:
-                    if type(error).__name__ != "KilledWorker":  # Dask's, which need not be installed
-                        raise
-                    raise self._died(index, job, None, "Dask gave it up") from error
                 yield result
         finally:
             for _, _, future in flying:
                 future.cancel()
+
+    # -- a cluster
+
+    def _from_cluster(self, cluster: Cluster, jobs: Callable[[int], Job], first: int, last: int) -> Iterator[BlockResult]:
+        given: dict[int, Job] = {}
+
+        def task(index: int) -> tuple[Any, ...]:
+            given[index] = jobs(index)
+            return self.target, given[index], index, self.root, self.timeout
+
+        results = cluster.in_order(run_block, task, first, last)
+        try:
+            for index in range(first, last):
+                try:
+                    result = next(results)
+                except (PicklingError, AttributeError, TypeError) as error:
+                    if not isinstance(error, PicklingError) and not re.search("pickle|seriali[sz]e", str(error)):
+                        raise
+                    raise _unsendable(f"the sampler {self.target.name} or its inputs", error) from error
+                except Dead as error:
+                    raise self._died(index, given[index], None, "Dask gave it up") from error
+                except Unreachable as error:
+                    raise AuditError(f"the Dask cluster at {self.dask} is gone, and stayed away: {error}") from error
+                del given[index]
+                yield result
+        finally:
+            results.close()  # type: ignore[attr-defined]
 
     # -- processes of its own
 
@@ -450,24 +485,6 @@ def _unsendable(what: str, error: Exception) -> AuditError:
         f'{what} cannot be sent to a worker: {error}. Name the sampler as "module:name" and give plain data, '
         "or audit in this process (workers = 0)."
     )
-
-
-def _client(address: str) -> Any:
-    """A client of the Dask cluster at `address`."""
-    try:
-        distributed: Any = importlib.import_module("distributed")
-    except ImportError as error:
-        raise AuditError("auditing on Dask needs the package distributed: pip install 'dpverify[dask]'.") from error
-    try:
-        client = distributed.Client(address, timeout=DASK_PATIENCE, set_as_default=False)
-    except (OSError, ValueError) as error:  # a timeout is an OSError
-        raise AuditError(f"no Dask scheduler answers at {address}: {error}. Give its address, such as tcp://host:8786.") from error
-    try:
-        client.wait_for_workers(1, timeout=DASK_PATIENCE)
-    except TimeoutError as error:
-        client.close()
-        raise AuditError(f"the Dask cluster at {address} has no workers. Start some: dask worker {address}.") from error
-    return client
 
 
 # -- what is kept when a run is stopped ----------------------------------------------------------------------

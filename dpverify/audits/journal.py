@@ -54,12 +54,28 @@ def seed_of(path: Path) -> int | None:
 
 
 class Journal:
-    """The merged blocks of a run of this seed, kept in a checkpoint file if there is one."""
+    """The merged blocks of a run of this seed, kept in a checkpoint file if there is one.
+
+    A run that was extended has stages, which are runs by themselves, by how many samples a side there are at the end of each.
+    """
 
     def __init__(self, checkpoint: Checkpoint | None = None, seed: int = 0) -> None:
         self.checkpoint, self.seed = checkpoint, seed
         saved = checkpoint.load() if checkpoint else None
-        self.entries = [_decoded(entry) for entry in saved["blocks"]] if saved else []
+        stages = [[saved.get("samples", 0), saved["blocks"]], *saved.get("more", [])] if saved else []
+        self._stages = {int(samples): [_decoded(entry) for entry in blocks] for samples, blocks in stages}
+        self.stage(next(iter(self._stages), 0))
+
+    @property
+    def totals(self) -> list[int]:
+        """How many samples a side there are, or are to be, at the end of each stage that was begun."""
+        return [samples for samples in self._stages if samples]
+
+    def stage(self, samples: int) -> None:
+        """Go to the stage that ends with so many samples; a new one comes after all others."""
+        if not self._stages.get(0, [None]):
+            del self._stages[0]  # of a journal that was just begun
+        self.entries = self._stages.setdefault(samples, [])
         self._replayed = {entry.first: entry for entry in self.entries}
         self._saved = time.monotonic()
 
@@ -79,10 +95,15 @@ class Journal:
         if time.monotonic() - self._saved > SECONDS_BETWEEN_SAVES:
             self.save()
 
+    def follow(self, run: Any) -> None:
+        """Told once of the run whose blocks these are."""
+
     def save(self) -> None:
         """Put the file in its place as it is now."""
         if self.checkpoint is not None:
-            self.checkpoint.save({"seed": self.seed, "blocks": [_encoded(entry) for entry in self.entries]})
+            (samples, blocks), *more = ((samples, list(map(_encoded, entries))) for samples, entries in self._stages.items())
+            extended = {"more": more} if more else {}
+            self.checkpoint.save({"seed": self.seed, "samples": samples, "blocks": blocks, **extended})
             self._saved = time.monotonic()
 
 
@@ -145,12 +166,17 @@ def _read(text: str) -> Exact:
     return value.numerator if value.denominator == 1 else value
 
 
-def _packed(array: np.ndarray[Any, Any]) -> str:
+def packed(array: np.ndarray[Any, Any]) -> str:
+    """An array of numbers as text."""
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
     return base64.b64encode(buffer.getvalue()).decode()
 
 
-def _unpacked(text: str) -> np.ndarray[Any, Any]:
+def unpacked(text: str) -> np.ndarray[Any, Any]:
+    """The array that `packed` wrote. Raises ValueError for anything else."""
     array: np.ndarray[Any, Any] = np.load(io.BytesIO(base64.b64decode(text)), allow_pickle=False)
     return array
+
+
+_packed, _unpacked = packed, unpacked

@@ -11,8 +11,9 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from hashlib import sha256
 from itertools import accumulate
 from math import inf, isclose, log, log1p, sqrt
 from typing import Any, Final
@@ -21,8 +22,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpverify.audits import bounds
-from dpverify.audits.bets import Bets, mixture
+from dpverify.audits.bets import Bets, Law, mixture
 from dpverify.audits.bits import learn_bits, learn_places
+from dpverify.audits.capital import BROKE, LEVELS, Capital, Carried, Night, carried_on, dealt, gathered, is_written
 from dpverify.audits.conformance import (
     COARSEST,
     FINEST,
@@ -43,6 +45,7 @@ from dpverify.audits.floats import Reach, float_partitions, learn_float, log_evi
 from dpverify.audits.forms import learn_forms, learn_zeros
 from dpverify.audits.journal import Journal
 from dpverify.audits.learn import Learned, Reordered, law_to_bet_on, learn, merged, reordered
+from dpverify.audits.neighbours import plain
 from dpverify.audits.outputs import Outputs, concatenate
 from dpverify.audits.partition import Counts, Partition
 from dpverify.audits.places import Moved
@@ -83,6 +86,7 @@ POOLED: Final = 0.8  # of it, where the noise is the same on all inputs: for its
 ROUNDABLE: Final = ("line", "product", "radial", "kernel")
 SAME_NOISE: Final = ("line", "integers", "radial", "product")
 ATOMS: Final = 3  # so many values, the most frequent at least so often again, are atoms if they are nearly all that repeats
+LONGEST: Final = 200  # characters of a pair of inputs that goes by its own name
 SHARES: Final = (0.28, 0.2, 0.15, 0.1, 0.06, 0.06, 0.06, 0.06)  # of the generations, first to last,
 LAST: Final = 0.03  # and of the long stretch on the event that is fixed
 MOVES_ON: Final = 0.5  # of the capital of a learned partition, to the one that is learned after it
@@ -94,7 +98,8 @@ class Settings:
     """How far an audit goes. alpha: its false-alarm budget; samples: pairs of runs in all; stop: at the first violation.
 
     floats: whether it is looked for what only the representation of the outputs gives away. independent: whether runs are, as the
-    fixed-sample bound supposes: the time of a call hangs on what ran before.
+    fixed-sample bound supposes: the time of a call hangs on what ran before. night: what the run is a part of: then alpha is the budget of
+    all nights together, of which tests that begin tonight have this night's share.
     """
 
     samples: int
@@ -102,11 +107,12 @@ class Settings:
     stop: bool = True
     floats: bool = True
     independent: bool = True
+    night: Night = field(default_factory=Night)
 
     @property
     def sequential(self) -> float:
         """The part of alpha that the anytime-valid tests may spend."""
-        return self.alpha * (0.7 if self.stop else 0.1)
+        return self.alpha * (0.7 if self.stop or not self.night.alone else 0.1)
 
     @property
     def anytime(self) -> float:
@@ -120,13 +126,15 @@ class Settings:
 
     @property
     def batches(self) -> float:
-        """The part of alpha for saying that the outputs of one call are not independent."""
-        return self.alpha * 0.005
+        """The part of alpha for saying that the outputs of one call are not independent; a later stage goes on with that of the first."""
+        return self.alpha * 0.005 * (self.night.fresh or 1.0)
 
     @property
     def fixed(self) -> float:
-        """The rest, for the fixed-sample bound."""
-        return self.alpha - self.sequential - self.anytime - self.path - self.batches
+        """The rest, for the fixed-sample bound; 0 where an earlier night has spent all of it."""
+        if self.night.alone:
+            return self.alpha - self.sequential - self.anytime - self.path - self.batches
+        return self.alpha * 0.25 * self.night.fresh
 
 
 @dataclass(slots=True, eq=False)
@@ -138,6 +146,8 @@ class Test:
     log_par: the same, had no test won or lost anything: what is counted on where it is said what a run would have found.
     trail: what it looked like on the way.
     expected: (2, K) imaginary counts of the cells on x and on x': what a learned score expects. They are no evidence.
+    law: of the cells on x and on x', which the bets of a learned partition are made for.
+    before: how many of the pairs that it has seen are of earlier nights.
     """
 
     level: str
@@ -155,10 +165,17 @@ class Test:
     expected: Array | float = 0.0
     at: int = 0
     trail: list[Look] = field(default_factory=list)
+    before: int = 0
+    law: Law | None = None
 
     @property
     def pairs_seen(self) -> int:
         return int(self.counts.sum())
+
+    @property
+    def tonight(self) -> int:
+        """How many pairs it has seen in this run."""
+        return self.pairs_seen - self.before
 
     @property
     def now(self) -> Look:
@@ -262,14 +279,17 @@ class Run:
     generations: int = 0
     of_declaration: dict[int, Test] = field(default_factory=dict)
     float_share: float = FLOATING_ALONE
+    night: Night = field(default_factory=Night)
 
     def __post_init__(self) -> None:
+        self.night = self._fitted()
         self.alive = list(range(len(self.plan.pairs)))
         if self.plan.declared is not None:
             self.learned_share, self.rare_share, self.float_share = LEARNED, RARE, FLOATING
         for index, pair in enumerate(self.plan.pairs):
             self._declare(index, pair)
         self._pool()
+        self._carry_on()
 
     # -- testers
 
@@ -282,7 +302,7 @@ class Run:
             origin = pair.origin
             alternatives = [law for scale in SCALES if (law := declared.law(left, right, scale)) is not None]
             partition = declared.partition(left, right)
-            bets = mixture(partition.size, self.plan.curve, alternatives=alternatives)
+            bets = mixture(partition.size, self.plan.curve, alternatives=alternatives, long=self.long)
             moved = partition if origin is None else Moved(partition, origin)
             self.of_declaration[index] = self._add(MODEL, index, moved, DECLARED / pairs, bets)
             same = declared.kind in SAME_NOISE
@@ -314,13 +334,87 @@ class Run:
     def _checked(declared: Declared, answer: Array, share: float, origin: Array | None) -> _Conforming:
         return _Conforming(conformance(declared, answer, origin), ties(declared, answer, origin), share)
 
-    def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None) -> Test:
-        empty = np.zeros((partition.size, partition.size), dtype=np.int64)
-        capital = log(share)
-        bets = bets or mixture(partition.size, self.plan.curve)
-        test = Test(level, pair, partition, bets, share, empty, empty, capital, capital, capital)
+    def _bets(self, size: int, law: Law | None) -> Bets:
+        """Bets on a learned partition; law: of its cells, as past outputs let expect it."""
+        laws = [] if law is None else [law]
+        return mixture(size, self.plan.curve, alternatives=laws, generic_share=UNSURE, long=self.long)
+
+    def _add(self, level: str, pair: int, partition: Partition, share: float, bets: Bets | None = None, law: Law | None = None) -> Test:
+        empty, night = np.zeros((partition.size, partition.size), dtype=np.int64), self.night
+        capital = log(share * night.unit) + night.funds(level)
+        bets = self._bets(partition.size, law) if bets is None else bets
+        test = Test(level, pair, partition, bets, share * night.unit, empty, empty, capital, capital, capital, law=law)
         self.tests.append(test)
         return test
+
+    def _fitted(self) -> Night:
+        """The night, with the tests that are of a pair of this plan; the money of others is the cash of new ones."""
+        night, pairs = self.settings.night, {self.named(index): pair for index, pair in enumerate(self.plan.pairs)}
+
+        def fits(test: Carried) -> bool:
+            known = self.plan.declared is not None and test.pair in pairs and pairs[test.pair].answers is not None
+            return test.pair in pairs and (test.partition is not None or known) and (self.settings.floats or test.level == MODEL)
+
+        return replace(night, brought=gathered(night.brought.tests, night.brought.cash, fits))
+
+    def _carry_on(self) -> None:
+        """The tests of earlier nights, as they were left; one of the declared loss goes on as that of tonight."""
+        places = {self.named(index): index for index in range(len(self.plan.pairs))}
+        declared: dict[int, list[Carried]] = {}
+        for carried in self.night.brought.tests:
+            index = places[carried.pair]
+            if carried.partition is None:
+                declared.setdefault(index, []).append(carried)
+                continue
+            counts, capital = carried.counts, carried.log_capital
+            bets = carried_on(self._bets(carried.size, carried.law), carried.owned, counts, capital)
+            test = Test(
+                carried.level, index, carried.partition, bets, carried.share, counts, np.zeros_like(counts), capital, capital, capital,
+                law=carried.law,
+            )  # fmt: skip
+            test.before, test.log_wealth = test.pairs_seen, float(bets.log_wealth(counts))
+            self.tests.append(test)
+        for index, several in declared.items():
+            test = self.of_declaration[index]
+            owned = [test.bets.log_prior + test.log_capital, *(dealt(carried.owned, test.bets) for carried in several)]
+            test.log_capital = float(np.logaddexp.reduce([test.log_capital, *(carried.log_capital for carried in several)]))
+            test.log_par = test.log_start = test.log_capital
+            alike = [carried for carried in several if carried.size == test.partition.size]
+            if alike:  # its bounds are of the counts of one test alone, whose share of their risk was meant for these
+                longest = max(alike, key=lambda carried: int(carried.counts.sum()))
+                test.counts, test.share = longest.counts, longest.share
+            test.before = test.pairs_seen
+            test.bets = carried_on(test.bets, np.logaddexp.reduce(owned), test.counts, test.log_capital)
+            test.log_wealth = float(test.bets.log_wealth(test.counts))
+
+    @property
+    def long(self) -> bool:
+        """Whether this is one of many nights, which see smaller faults than one. A stage that extends a run has the bets of that."""
+        return 0 < self.settings.night.fresh < 1
+
+    def named(self, index: int) -> str:
+        """The inputs of a pair as text: what a test of it goes by in another night."""
+        pair = self.pair(index)
+        text = repr(plain((pair.left, pair.right)))
+        return text if len(text) <= LONGEST else sha256(text.encode()).hexdigest()
+
+    def handed_on(self) -> Capital:
+        """What another night would begin with, now: tests that have seen something, and as cash what all others own."""
+        tests, cash = [], [BROKE, BROKE]
+        best = self._chosen(self.settings.samples) if self.event is None and self.done else self.event
+        for test in self.tests:
+            place, partition = LEVELS.index(test.level), None if test in self.of_declaration.values() else test.partition
+            if test.log_capital == -inf:
+                continue  # it has given all that it had to others
+            owned = test.bets.log_prior + test.bets.gains(test.counts) + test.log_capital
+            if not (test.pairs_seen and test.pair < len(self.plan.pairs) and (partition is None or is_written(partition))):
+                cash[place] = float(np.logaddexp(cash[place], np.logaddexp.reduce(owned)))
+                continue
+            chosen = best is not None and test is best.test
+            pair = self.named(test.pair)
+            size, counts = test.partition.size, test.counts
+            tests.append(Carried(test.level, pair, partition, size, owned, test.log_capital, test.share, counts, test.law, chosen))
+        return gathered(tests, cash)
 
     def _add_floats(self, index: int) -> None:
         """The floating-point testers of a pair: half of the share of their level, the other half is learned."""
@@ -358,10 +452,11 @@ class Run:
         """A test of rare events, where there are other ones than before; half of what is left of its forerunners moves on to it."""
         pair, point = self.pair(index), min(self.plan.curve, key=lambda point: (point.delta, point.epsilon))
         learned = learn_rare(left, right, point, (pair.left, pair.right))
-        forerunners = [test for test in self.tests if test.pair == index and isinstance(test.partition, Rare)]
-        if learned is None or any(test.partition.rules == learned.rules for test in forerunners if isinstance(test.partition, Rare)):
+        known = [test for test in self.tests if test.pair == index and isinstance(test.partition, Rare)]
+        if learned is None or any(test.partition.rules == learned.rules for test in known if isinstance(test.partition, Rare)):
             return
-        test = self._add(MODEL, index, learned, share, mixture(3, self.plan.curve, alternatives=[learned.law], generic_share=UNSURE))
+        forerunners = [test for test in self._of_tonight(index) if test in known]
+        test = self._add(MODEL, index, learned, share, law=learned.law)
         for older in forerunners:
             self._move(older, test, MOVES_ON)
 
@@ -372,12 +467,15 @@ class Run:
 
     def _add_learned(self, index: int, learned: Scoring, share: float) -> None:
         """A test of a learned partition, with bets on what its score expects; half of what is left of its forerunners moves on to it."""
-        bets = mixture(learned.size, self.plan.curve, alternatives=[law_to_bet_on(learned)], generic_share=UNSURE)
-        forerunners = [test for test in self.tests if test.pair == index and isinstance(test.partition, Scoring)]
-        test = self._add(MODEL, index, learned, share, bets)
+        forerunners = [test for test in self._of_tonight(index) if isinstance(test.partition, Scoring)]
+        test = self._add(MODEL, index, learned, share, law=law_to_bet_on(learned))
         test.expected = learned.expected
         for older in forerunners:
             self._move(older, test, MOVES_ON)
+
+    def _of_tonight(self, index: int) -> list[Test]:
+        """The tests of a pair that began in this run: those of earlier nights have seen more than what is learned now is learned from."""
+        return [test for test in self.tests if test.pair == index and not test.before]
 
     @staticmethod
     def _move(giver: Test, taker: Test, part: float) -> None:
@@ -418,8 +516,7 @@ class Run:
         cells = table[-1] + 1
         cells_of_past = np.stack([test.counts.sum(axis=axis) for axis in (1, 0)]) + test.expected + 0.5
         law = [np.bincount(table, side, cells) / side.sum() for side in cells_of_past]
-        bets = mixture(cells, self.plan.curve, alternatives=[(law[0], law[1])], generic_share=UNSURE)
-        other = self._add(MODEL, test.pair, merged(test.partition, table), self.learned_share * LAST, bets)
+        other = self._add(MODEL, test.pair, merged(test.partition, table), self.learned_share * LAST, law=(law[0], law[1]))
         return Event(other, 0, 1, True) if event.swapped else Event(other, cells - 1, cells, False)
 
     def _find_grid(self, kept: tuple[Outputs, Outputs]) -> None:
@@ -585,12 +682,13 @@ class Run:
         return max(int(np.clip(KEPT_NUMBERS // (width * len(self.alive)), KEPT, most)) - sum(map(len, mine)), 0)
 
     def _promising(self, tests: list[Test]) -> list[Test]:
-        """The test of the fixed event, or the declared loss and the newest partitions; the newest rare events; all that have won much."""
+        """Those of the fixed event, or the declared loss and the newest; the newest rare events; of earlier nights; that have won much."""
         model = [test for test in tests if test.level == MODEL and not isinstance(test.partition, Rare)]
         rare = [test for test in tests if isinstance(test.partition, Rare)]
         declared = [test for test in model if test is self.of_declaration.get(test.pair)]
         first = {id(test) for test in ([self.event.test] if self.event else declared + model[-2:]) + rare[-1:]}
-        return [test for test in tests if id(test) in first or (test.log_wealth > 2.5 and test.level not in self.crossings)]
+        rich = {id(test) for test in tests if (test.log_wealth > 2.5 or test.before) and test.level not in self.crossings}
+        return [test for test in tests if id(test) in first | rich]
 
     def _blocks(
         self, pair: Pair, index: int, size: int, tests: tuple[Test, ...], checked: tuple[_Conforming | None, _Conforming | None], keep: int
@@ -708,6 +806,7 @@ class Run:
         if marked:
             trail.append(look)
             self.looks += 1
+        share *= self.night.unit  # of nights that have no share of their own next to nothing
         first = not self.nonconforming and look.log_wealth + log(share) >= -log(self.settings.sequential)
         if first:
             self.nonconforming, self.nonconforming_level = meaning, level
@@ -746,6 +845,7 @@ class Run:
         By its newest partition alone, for of several one is always lucky, and by rare events that have shown something.
         """
         tests = [test for test in self.tests if test.pair == index and test.level == MODEL and test.pairs_seen]
+        tests = [test for test in tests if test.before] or tests  # what earlier nights have seen of a pair counts too
         newest = [test for test in tests if not isinstance(test.partition, Rare)][-1:]
         newest += [test for test in tests if isinstance(test.partition, Rare) and test.log_wealth > EVIDENCE][-1:]
         prospects = (self._prospect(test, self.settings.samples, self._quantile, DOUBT_OF_PAIRS)[0] for test in newest)
@@ -754,14 +854,14 @@ class Run:
     @property
     def _quantile(self) -> float:
         """Of the normal law, for the fixed-sample bound."""
-        return -float(ndtri(self.settings.fixed))
+        return -float(ndtri(self.settings.fixed or self.settings.alpha / 4))
 
     def _chosen(self, planned: int) -> Event | None:
         """The event of the fixed-sample bound: the one whose bound is expected to be greatest after `planned` more pairs."""
         tests = [test for test in self.tests if test.pair == self.alive[0] and test.level == MODEL and test.pairs_seen]
         tests = [test for test in tests if not isinstance(test.partition, Rare) or test.log_wealth > EVIDENCE]
-        most = max((test.pairs_seen for test in tests), default=0)
-        tests = [test for test in tests if test.pairs_seen >= most / 4]  # of those seen less often, one is always lucky
+        most = max((test.tonight for test in tests), default=0)
+        tests = [test for test in tests if test.tonight >= most / 4]  # of those seen less often, one is always lucky
         prospects = [self._prospect(test, max(planned, 1), self._quantile, DOUBT) for test in tests]
         if not prospects:
             return None
@@ -802,7 +902,8 @@ class Run:
 
         0 too of a run that a violation has stopped: how many samples it took is not a number fixed beforehand.
         """
-        if not self.complete or self.event is None or not self.event.test.fresh.sum() or not self.settings.independent:
+        settings = self.settings
+        if not self.complete or self.event is None or not self.event.test.fresh.sum() or not (settings.independent and settings.fixed):
             return 0.0
         count = int(self.event.test.fresh.sum())
         hits, others = _hits(self.event.test.fresh, self.event)
@@ -861,6 +962,7 @@ def _hits(counts: Counts, event: Event) -> tuple[int, int]:
 def run(plan: Plan, settings: Settings, engine: Engine, journal: Journal, progress: Callable[[int], object] = lambda done: None) -> Run:
     """Sample until something is found or the samples are spent. What is in the journal already is not sampled again."""
     state = Run(plan, settings)
+    journal.follow(state)
     index = 0
     try:
         for stretches in state.rounds_of_work():

@@ -35,6 +35,7 @@ VERBS: Final[Mapping[str, Callable[[], click.Command]]] = {
     "verify": lambda: import_module("dpverify.cli.verify").verify,
     "check": lambda: import_module("dpverify.cli.check").check,
     "audit": lambda: import_module("dpverify.cli.audit").audit,
+    "ledger": lambda: import_module("dpverify.cli.ledger").ledger,
     "report": lambda: import_module("dpverify.cli.report").report,
     "calibrate": lambda: import_module("dpverify.cli.calibrate").calibrate,
     "design": lambda: import_module("dpverify.cli.design").design,

@@ -49,18 +49,33 @@ def sampling(command: Command) -> Command:
 @configured
 @click.option("--dask", metavar="ADDRESS", help="Sample on the workers of a Dask scheduler.")
 @click.option(
+    "--ship", type=click.Path(exists=True, dir_okay=False), multiple=True, metavar="FILE",
+    help="Send a module (.py), an archive of modules (.zip) or a pure wheel (.whl) to these workers first; may be repeated.",
+)
+@click.option(
     "--timeout", type=Seconds(), metavar="SECONDS", help="Seconds that one call of the sampler may take. Default: the profile's, 60."
 )
 @click.option(
     "--checkpoint", type=click.Path(dir_okay=False, path_type=Path),
     help="Continue from this checkpoint, and keep it up to date; for one claim file.",
 )  # fmt: skip
+@click.option(
+    "--ledger", type=click.Path(dir_okay=False, path_type=Path),
+    help="Go on where the last audit that this file knows of stopped, and write down what this one adds; see `dpverify ledger`.",
+)
+@click.option(
+    "--inherit", type=click.Choice(["nothing", "events", "all"]), default="nothing", show_default=True,
+    help="What a version of the sampler that the ledger does not know takes over from the one before: nothing; the events that were looked "
+    "at; or all that was won, where a violation is one of some of these versions.",
+)
 @codeless
 @click.option("--no-stop", is_flag=True, help="Use all samples even after a violation, for the best lower bound on epsilon.")
 @click.option("--format", "style", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="Form of the answer.")
 def audit(
     paths: tuple[str, ...], claims: tuple[str, ...], settings: Settings, samples: int | None, confidence: float | None, seed: int | None,
-    level: str | None, workers: int | None, dask: str | None, timeout: float | None, checkpoint: Path | None, no_stop: bool, style: str,
+    level: str | None, workers: int | None, dask: str | None, ship: tuple[str, ...],
+    timeout: float | None, checkpoint: Path | None,
+    ledger: Path | None, inherit: str, no_stop: bool, style: str,
 ) -> int:  # fmt: skip
     """Sample the implementations that [audit] tables name, and programs, and look for violations of each claim.
 
@@ -88,8 +103,15 @@ def audit(
     specs, programs = [spec for spec in meant if spec.audit is not None], [spec for spec in meant if spec.audit is None]
     if checkpoint is not None and len(specs) > 1:
         raise click.UsageError(f"--checkpoint keeps one file's audits, and {len(specs)} files are meant. Audit them one by one.")
+    if ledger is not None and checkpoint is not None:
+        raise click.UsageError("--checkpoint and --ledger are two places to go on from. Give one of them.")
+    if ledger is None and inherit != "nothing":
+        raise click.UsageError("--inherit says what is taken over from a ledger, and none is given. Add --ledger FILE.")
+    if ship and dask is None:
+        raise click.UsageError("--ship sends files to the workers of a Dask scheduler, and none is given. Add --dask ADDRESS.")
+    kept = {} if ledger is None else {"ledger": ledger, "inherit": inherit}
     how = settings.sampling(samples, confidence, seed, workers, timeout, level)
-    outcome = audited(specs, checkpoint, dask=dask, stop=not no_stop, **how)
+    outcome = audited(specs, checkpoint, dask=dask, ship=ship, stop=not no_stop, **kept, **how)
     ran = audited_programs(programs, samples, how)
     lines = {**outcome.lines, **{(spec.file, one.claim.name): one.line for spec in programs for one in spec.claims}}
     outcome = replace(outcome, findings=[*outcome.findings, *ran.findings], faults=[*outcome.faults, *ran.faults, *unread], lines=lines)

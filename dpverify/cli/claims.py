@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -23,6 +24,7 @@ from dpverify.trusted.kernel.errors import DpverifyError
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
     from dpverify.cli.judging import Outcome
+    from dpverify.cli.parts import Part
     from dpverify.project.cache import Cache
     from dpverify.report import Entry
     from dpverify.report.results import Fault, Results
@@ -153,7 +155,8 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
 def verified(
     specs: Sequence[Spec], certificates: Path | None, digits: int, *, cache: Cache | None = None, jobs: int | None = 1,
     names: Sequence[str] = (), force: bool = False, bounds: Bounds | None = None, writing: output.Writing | None = None,
-    kept: Mapping[str, Any] | None = None, traced: bool = False, confirming: bool = False,
+    kept: Mapping[str, Any] | None = None, traced: bool = False, confirming: bool = False, part: Part | None = None,
+    dask: str | None = None,
 ) -> list[Entry]:  # fmt: skip
     """The outcome of every claim, with certificates written as they come. Each is judged in a process that can be ended.
 
@@ -161,11 +164,11 @@ def verified(
     names: of the claims that are meant, where not all are. force: whether foreign files in the folder are replaced too. bounds: of each
     claim's judging. writing: is told of certificates that cannot be written. kept: proposals, by the
     hashes of their claims. traced: whether each entry is to say what its check loads. confirming: whether it is to say by what
-    its verdict is confirmed. Raises SpecError for names that no claim has, and
-    for files in the way.
+    its verdict is confirmed. part: what other runners found, which gets what is found here. dask: the scheduler of the cluster that judges.
+    Raises SpecError for names that no claim has, and for files in the way.
     """
     import dpverify.search  # noqa: F401  # before the processes are forked, which need it
-    from dpverify.cli.judging import Judge, Outcome, Task
+    from dpverify.cli.judging import Judge, Outcome, Task, on_cluster
     from dpverify.cli.progress import Progress
     from dpverify.runtime.processes import Bounds, in_order, worthwhile
 
@@ -182,22 +185,25 @@ def verified(
         if not force:
             refuse(certificates, [NAME, *(files[spec.file, stated.claim.name] for spec, stated in work)])
         earlier = found_in(certificates)
-    judge = Judge(digits, cache, earlier, kept or {}, traced, confirming)
+    judge = Judge(digits, cache, earlier, kept or {}, traced, confirming, {} if part is None else dict(part.claims))
     tasks = [Task(spec.file, stated.claim, files[spec.file, stated.claim.name]) for spec, stated in work]
     if jobs is None:
         hits = sum(map(judge.has, tasks))
         jobs = worthwhile(hits, len(tasks) - hits)
     groups = [list(group) for _, group in groupby(tasks, key=lambda task: task.file)]
+    judged = in_order if dask is None else partial(on_cluster, dask)
     entries: list[Entry] = []
     searched = False
     not_found = set[str]()
     with (
         Progress("verifying", len(tasks), "claims") as progress,
-        contextlib.closing(in_order(judge, groups, jobs, bounds, told=progress.at)) as outcomes,
+        contextlib.closing(judged(judge, groups, jobs, bounds, told=progress.at)) as outcomes,
     ):
         for (spec, stated), outcome in zip(work, outcomes, strict=True):
             certificate = None if certificates is None else certificates / files[spec.file, stated.claim.name]
             entries.append(_entry(spec, stated, digits, outcome, certificate, bounds, writing))
+            if part is not None and isinstance(outcome, Outcome) and outcome.verified is not None:
+                part.add(stated.claim, outcome.verified)
             searched |= isinstance(outcome, Outcome) and outcome.searched
             not_found |= {files[spec.file, stated.claim.name]} if isinstance(outcome, Outcome) and outcome.kept else set()
     if earlier is not None:
@@ -269,7 +275,7 @@ def unique(names: Iterable[str]) -> Iterator[str]:
 def audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: Any) -> Results:
     """The findings of every claim of files with an [audit] table, and the audits that could not be made."""
     from dpverify.audits.apart import audit_apart
-    from dpverify.report.results import Fault, Results
+    from dpverify.report.results import Fault
     from dpverify.runtime.processes import Failed
 
     work = [(spec, stated) for spec in specs for stated in spec.claims]
@@ -292,6 +298,14 @@ def audited(specs: Sequence[Spec], checkpoint: Path | None = None, **settings: A
                 known = output.unwritten(error) if isinstance(error, OSError) else known
                 faults.append(Fault(spec.file, stated.claim.name, known or output.fault(error), 2 if known else 3))
                 output.say(*f"{spec.file}, {stated.claim.name}: {faults[-1].error}".split("\n"), err=True)
+    return labelled(specs, findings, faults)
+
+
+def labelled(specs: Sequence[Spec], findings: Sequence[Finding], faults: Sequence[Fault]) -> Results:
+    """What audits of files found, with where their claims are."""
+    from dpverify.report.results import Results
+
+    work = [(spec, stated) for spec in specs for stated in spec.claims]
     lines = {(spec.file, stated.claim.name): stated.line for spec, stated in work}
     said = {(spec.file, stated.claim.name): _audit_digest(spec, stated) for spec, stated in work}
     return Results(findings=findings, faults=faults, lines=lines, audited=said)

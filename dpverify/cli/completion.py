@@ -5,6 +5,7 @@ A shell asks on every press of a key, so nothing here imports more than the stan
 
 from __future__ import annotations
 
+import contextlib
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -93,6 +94,19 @@ def _names_of_claims(ctx: click.Context, incomplete: str) -> Iterator[Completion
     yield from _starting(names, incomplete)
 
 
+def _names_in_ledger(ctx: click.Context, incomplete: str) -> Iterator[CompletionItem]:
+    """The names of the claims in the ledger that is on the line already."""
+    import sqlite3
+
+    names: dict[str, str] = {}
+    for path in filter(None, (ctx.params.get("file"), *ctx.args)):
+        if Path(path).is_file():
+            place = f"{Path(path).absolute().as_uri()}?mode=ro"
+            with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(place, uri=True)) as rows:
+                names |= {str(name): str(stated) for name, stated in rows.execute("SELECT name, stated FROM claims")}
+    yield from _starting(names, incomplete)
+
+
 def _profiles(ctx: click.Context, incomplete: str) -> Iterator[CompletionItem]:
     """The built-in profiles, and those of the project."""
     del ctx
@@ -105,6 +119,7 @@ _COMPLETES: Final[Mapping[tuple[str | None, str | None], Complete]] = {
     (None, "claims"): _names_of_claims,
     (None, "profile"): _profiles,
     ("explain", "name"): _explained,
+    ("ledger", "claims"): _names_in_ledger,
 }
 """By the verb (None for every verb) and the parameter."""
 

@@ -45,12 +45,14 @@ _AXES: Final = {"delta": ("delta", "epsilon"), "trade_off": ("type II error", "t
 
 
 def curves_and_pictures(
-    groups: Mapping[str, Sequence[Entry]], cache: Cache, bounds: Bounds | None = None, jobs: int | None = 1
+    groups: Mapping[str, Sequence[Entry]], cache: Cache, bounds: Bounds | None = None, jobs: int | None = 1,
+    known: dict[str, Any] | None = None,
 ) -> dict[str, tuple[list[Bands], list[Pictures]]]:
     """Of every claim file, by its stem, the bands and the pictures; claims that differ only in what they claim share theirs.
 
     bounds: of what is drawn of one mechanism, in a process of its own, that can be ended: what was drawn before leaves no trace in it.
-    jobs: how many of these there are at a time, None for as many as are worth it.
+    jobs: how many of these there are at a time, None for as many as are worth it. known: the bands that other runners of this run drew,
+    which gets those that are drawn here.
     """
     from dpverify.runtime.processes import Bounds, Ended, in_order, worthwhile
 
@@ -65,7 +67,7 @@ def curves_and_pictures(
     if len(tasks) > 1:
         _ready(every_rule=len(tasks) >= LONG)
     count = worthwhile(0, len(tasks)) if jobs is None else jobs
-    groups_apart, drawing = [[group] for _, group in tasks], _Drawing(cache)
+    groups_apart, drawing = [[group] for _, group in tasks], _Drawing(cache, dict(known or {}))
     with (
         Progress("drawing", len(tasks), "mechanisms", weights=[drawing.weight(group) for _, group in tasks]) as progress,
         contextlib.closing(in_order(drawing, groups_apart, count, bounds, anew=True, told=progress.at)) as results,
@@ -78,6 +80,8 @@ def curves_and_pictures(
             for line in told:
                 click.echo(line, err=True)
             drawn[stem][0].extend(bands)
+            if known is not None:
+                known |= {_name(group): one.to_json() for one in bands}
             drawn[stem][1].append(pictures)
     return drawn
 
@@ -95,20 +99,23 @@ class _Drawing:
     """Draws what belongs to claims of one mechanism, and tells what fails."""
 
     cache: Cache
+    known: Mapping[str, Any]
 
     def weight(self, entries: Sequence[Entry]) -> float:
         """About how long it takes, with a mechanism that has no curve as 1."""
         from dpverify.pictures.bands import takes_long
 
-        return ALL_BANDS if takes_long([entry.claim for entry in entries]) and self.cache.recall(_name(entries)) is None else 1.0
+        named = _name(entries)
+        kept = named in self.known or self.cache.recall(named) is not None
+        return 1.0 if kept or not takes_long([entry.claim for entry in entries]) else ALL_BANDS
 
     def __call__(self, entries: Sequence[Entry]) -> tuple[list[str], list[Bands], Pictures]:
         told: list[str] = []
-        bands = _bands(entries, self.cache, told)
+        bands = _bands(entries, self.cache, told, self.known)
         return told, [] if bands is None else [bands], _pictures(entries, told)
 
 
-def _bands(entries: Sequence[Entry], cache: Cache, told: list[str]) -> Bands | None:
+def _bands(entries: Sequence[Entry], cache: Cache, told: list[str], known: Mapping[str, Any]) -> Bands | None:
     """The bands of claims. They take long: those that the same code made from the same claims before are taken from the cache.
 
     No verdict rests on them, and they may not contradict what the kernel says now.
@@ -116,7 +123,7 @@ def _bands(entries: Sequence[Entry], cache: Cache, told: list[str]) -> Bands | N
     from dpverify.pictures import bands
 
     name, claims = _name(entries), [entry.claim for entry in entries]
-    kept = _kept(cache.recall(name), claims)
+    kept = _kept(known.get(name) or cache.recall(name), claims)
     if kept is not None and not any(_contradicts(kept, entry) for entry in entries):
         return kept
     drawn = _tried(entries[0], told, "its curves", lambda: bands.bands(claims, _evidence(entries)))

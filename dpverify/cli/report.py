@@ -8,14 +8,16 @@ from dataclasses import replace
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from dpverify.cli import pdf
 from dpverify.cli.audit import sampling
 from dpverify.cli.output import FORMATS, Writing, columns, is_terminal, paint, rendered, say, writable
-from dpverify.cli.settings import Settings, configured, judging, requiring, ways
+from dpverify.cli.parts import Part, Share, audits_of, meant, merged, part_of, shared, sharing, the_run
+from dpverify.cli.settings import Settings, clustered, configured, judging, requiring, ways
+from dpverify.errors import SpecError
 from dpverify.runtime.outside import read_regular
 from dpverify.trusted.kernel.errors import DpverifyError
 
@@ -57,6 +59,12 @@ EXTENSIONS: Final = {"json": "json", "sarif": "sarif", "junit": "xml", "github":
     help="Also show date, commit and command, for a report that somebody signs; no two such reports are alike.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace files in the directory that dpverify did not write.")
+@sharing
+@click.option(
+    "--merge", is_flag=True,
+    help="Put together what `dpverify report --shard` wrote to folders, which are named in the place of claim files.",
+)
+@clustered
 @requiring
 @judging
 @configured
@@ -65,7 +73,7 @@ def report(
     paths: tuple[str, ...], output: Path, audits: bool, printed: bool, styles: tuple[str, ...], settings: Settings, samples: int | None,
     confidence: float | None, seed: int | None, level: str | None, workers: int | None, force: bool, sign: bool,
     latex: bool, figures: bool, folders: bool, one_page: bool, evidence: Path | None,
-    require: tuple[str, ...],
+    require: tuple[str, ...], shard: Share | None, merge: bool, dask: str | None,
 ) -> int:  # fmt: skip
     """Verify, audit, and write a page for people (index.html, index.md) with certificates and the data of privacy curves.
 
@@ -74,7 +82,7 @@ def report(
     The directory may be new, empty, or that of an earlier report, whose files are replaced. A file of somebody else that is in the way is
     an error, unless --force is given.
     """
-    from dpverify.cli.claims import audited, not_audited, specs_of, verified
+    from dpverify.cli.claims import audited, labelled, not_audited, specs_of, verified
     from dpverify.cli.evidence import Evidence
     from dpverify.cli.found import refuse
     from dpverify.project.config import project_file
@@ -88,7 +96,8 @@ def report(
     where = Folders(CERTIFICATES, CURVES) if folders else Folders()
     program = pdf.browser() if printed else None
     unread: list[Fault] = []
-    specs = specs_of(settings.paths(paths), settings.bounds, code=settings.code, unread=unread)
+    files, part = _shared_out(paths, settings, shard, merge=merge, audits=audits)
+    specs = specs_of(files, settings.bounds, code=settings.code, unread=unread)
     whole = one_page or printed
     told = [PAGE, "index.md", *family_pages(specs, whole=whole), *(f"results.{EXTENSIONS[style]}" for style in styles)]
     told += [THEOREMS, REFERENCES] if latex else []
@@ -103,14 +112,21 @@ def report(
     entries = verified(
         specs, certificates, settings.digits, cache=settings.cache, jobs=settings.jobs, force=force, bounds=settings.bounds,
         writing=writing, kept=None if settings.cache.folder is None else kept.hints(settings.digits), traced=True,
-        confirming=True,
+        confirming=True, part=part, dask=dask,
     )  # fmt: skip
     sampled = [spec for spec in specs if spec.audit is not None] if audits and settings.code else []
-    seen = audited(sampled, **settings.sampling(samples, confidence, seed, workers, level=level)) if sampled else Results()
+    if merge and part is not None:
+        seen = labelled(sampled, *audits_of(part, sampled))
+    else:
+        seen = audited(sampled, dask=dask, **settings.sampling(samples, confidence, seed, workers, level=level)) if sampled else Results()
+        if part is not None:
+            part.note(seen)
     unrun = [*unread, *(not_audited(specs) if audits and not settings.code else [])]
     how = made(project_file(Path.cwd()), arguments() if sign else None)
     results = settings.marked(replace(seen, entries=entries, faults=[*seen.faults, *unrun], made=how, required=ways(require)))
-    run = _run(results, settings, where)
+    run = _run(results, settings, where, None if part is None else part.bands)
+    if part is not None and not merge:
+        part.write(output, writing)
     _write_pages(run, output, where, whole=whole, writing=writing)
     if evidence is not None:
         kept.write(run, settings.digits, writing)
@@ -174,14 +190,39 @@ def _figures(run: Run, folder: Path, program: str | None, *, force: bool, writin
     return count
 
 
-def _run(results: Results, settings: Settings, where: Folders) -> Run:
+def _shared_out(
+    paths: Sequence[str], settings: Settings, shard: Share | None, *, merge: bool, audits: bool
+) -> tuple[Sequence[str], Part | None]:  # fmt: skip
+    """The claim files that are meant, and the part of a run that this one is, or puts together."""
+    if shard is not None and merge:
+        raise click.UsageError("--shard makes a part, and --merge puts parts together. Give one of them.")
+    if merge:
+        part = merged(paths)
+        wrong = []
+        if part.run["digits"] != settings.digits:
+            wrong.append(f"the parts were made with --digits {part.run['digits']}, and this run has {settings.digits}: give that.")
+        if part.run["audits"] != (audits and settings.code):
+            wrong.append("the parts were made with audits and this run is without, or the reverse: give --audit or --no-audit as for them.")
+        if wrong:
+            raise SpecError(wrong)
+        return part.run["files"], part
+    files = settings.paths(paths)
+    if shard is None:
+        return files, None
+    every, sampling = meant(files), audits and settings.code
+    mine = shared(every, shard, audits=sampling)
+    return mine, part_of(shard, the_run(every, settings.digits, audits=sampling), mine)
+
+
+def _run(results: Results, settings: Settings, where: Folders, bands: dict[str, Any] | None = None) -> Run:
     """The run as the page shows it: file by file, with its pictures."""
     from dpverify.cli.drawn import curves_and_pictures
     from dpverify.report.page.subject import File, Run
 
     groups = {file: list(group) for file, group in groupby(results.entries, key=lambda entry: entry.file)}
     stems = _stems(groups)
-    drawn = curves_and_pictures({stems[file]: group for file, group in groups.items()}, settings.cache, settings.bounds, settings.jobs)
+    named = {stems[file]: group for file, group in groups.items()}
+    drawn = curves_and_pictures(named, settings.cache, settings.bounds, settings.jobs, bands)
     settings.cache.prune()
     files = []
     for file, group in groups.items():

@@ -124,6 +124,9 @@ timed = click.option(
 codeless = click.option("--no-code", is_flag=True, help="Run no code that claim files name: no declarations by use, no samplers.")
 
 
+clustered = click.option("--dask", metavar="ADDRESS", help="Judge claims on the workers of a Dask scheduler.")
+
+
 WAYS: Final = {"second-checker": "second checker", "coq": "Coq"}
 """How a verdict may have to be confirmed besides by the kernel, by the words of --require."""
 requiring = click.option(

@@ -22,6 +22,7 @@ from dpverify.audits import engine, learn
 from dpverify.audits.engine import MAX_BLOCK, SEGMENTS, BlockResult, Checkpoint, Engine, Job, block_size, run_block
 from dpverify.audits.target import Target
 from dpverify.errors import AuditError, SamplerError
+from dpverify.runtime import cluster as cluster_module
 from dpverify.runtime import processes
 
 forked = pytest.mark.skipif(not hasattr(os, "fork"), reason="samplers made here reach workers by a fork")
@@ -405,7 +406,7 @@ def test_a_dask_cluster_of_two_workers_gives_the_same_results_though_one_is_kill
 
 def test_a_dask_scheduler_that_does_not_answer_is_an_error(monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(engine, "DASK_PATIENCE", 0.5)
+    monkeypatch.setattr(cluster_module, "PATIENCE", 0.5)
     with pytest.raises(AuditError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         run(dask="tcp://127.0.0.1:9")
 

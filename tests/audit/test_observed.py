@@ -59,7 +59,7 @@ WRITTEN = {
 
 @pytest.mark.parametrize("what", WRITTEN)
 def test_what_leaks_twice_the_budget_is_found_and_the_budget_itself_is_not(what):
-    found = dp.audit(WRITTEN[what](0.5), epsilon=1, pairs=PAIRS, samples=6000, confidence=0.999, level=MODEL, seed=1)
+    found = dp.audit(WRITTEN[what](0.5), epsilon=1, pairs=PAIRS, samples=12_000, confidence=0.999, level=MODEL, seed=1)
     assert found.finding == VIOLATION, what
     clean = dp.audit(WRITTEN[what](1.0), epsilon=1, pairs=PAIRS, samples=800, confidence=0.999, level=MODEL, seed=1)
     assert clean.finding == NO_VIOLATION_SEEN, what
