@@ -99,7 +99,10 @@ def _more(
 ) -> list[Fault]:  # fmt: skip
     """What else cannot be read, where something is outside of the subset: on other lines, as those may follow from it."""
     try:
-        _read(module, program, values, domains, said, False, alone=False)
+        if "inputs" in said:
+            _listed(module, program, values, domains, said)
+        else:
+            _read(module, program, values, domains, said, False, alone=False)
     except Faulty as error:
         lines = {one.line for one in known} | {program.function.lineno}
         return [one for one in error.faults if one.line not in lines]
@@ -117,7 +120,11 @@ def _read(
     while True:
         shared = Shared(module, values, domains, exact_equalities=exact, length=said.get("answers"))
         try:
-            return _compiled(program, shared, said, frozenset({*values, *domains}), plain, alone=alone)
+            found = _compiled(program, shared, said, frozenset({*values, *domains}), plain, alone=alone)
+            words: dict[str, dict[int, str]] = {}
+            for (name, word), code in shared.codes.items():
+                words.setdefault(name, {})[code] = word
+            return replace(found, alone=alone, words=words)
         except Stopped as error:
             raise Faulty([*shared.faults]) from error
         except (NotOfThisKind, ExprError) as error:
