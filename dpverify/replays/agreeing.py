@@ -263,9 +263,12 @@ class _Agreeing:
         whole = any(map(is_whole, noises.declared))
         answers = self.answers(data, 1 if at_once else len(reads), size, whole)
         given_data = answers[0] if found.alone else answers
-        function = in_a_row(self.run(given_data, values, noises, watched=not (at_once or found.alone)))
+        told = self.run(given_data, values, noises, watched=not (at_once or found.alone))
+        function = in_a_row(told)
         self.branches = max(self.branches, len(table["step"]))
         declaration = carried_out(table, found.draws, answers, noises.drawn, values, self.taken.add)
+        if isinstance(told, list) and declaration.startswith("["):  # one list that is told, and not one after the other
+            function = rendered(told)
         more = found.ends and function.startswith(declaration) and not same_told(function, declaration)
         if found.mechanism["kind"] != "post_process" and not more:
             return given_data, function, declaration, same_told(function, declaration)
@@ -280,8 +283,7 @@ class _Agreeing:
         (law,) = noises.declared or (next(iter(_laws({"parts": [table["noise"]]}))),)
         answers = self.answers(data, 1, size, is_whole(law))
         told = self.run(answers, values, noises, watched=True)
-        said = found.claim.get("sensitivity", 1)
-        multiple = Fraction(said) if _is_number(said) else Fraction(1)
+        multiple = _multiple(str(found.claim.get("sensitivity", 1)), "sensitivity" in named(self.text)[1].options)
         key = tuple(sorted(values.items()))
         ways = self.fitted.setdefault(key, list(itertools.product((1, -1), (1, -1))))
         places = {}
@@ -331,6 +333,14 @@ class _Agreeing:
         if isinstance(read, Domain) and read.integer:
             fits = [value for value in fits if value.denominator == 1]
         return st.sampled_from(sorted({int(value) if value.denominator == 1 else value for value in fits}) or [0])
+
+
+def _multiple(moved: str, said: bool) -> Fraction:
+    """The multiple of answers that is compared, from how far it moves; said: whether how far answers move was said, and is a factor of it."""
+    factor = re.match(r"\((-?[\d/]+)\)\*\(", moved)
+    if said:
+        return Fraction(factor[1]) if factor else Fraction(1)
+    return Fraction(moved) if _is_number(moved) else Fraction(1)
 
 
 def _as_word(words: Mapping[int, str] | None, code: Any) -> Any:
