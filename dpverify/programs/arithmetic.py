@@ -189,7 +189,7 @@ class Arithmetic(Structures):
         if type(op) not in _SIGNS:
             raise Unreadable(node, f"{shown(node)} rounds, or works on bits. Use + - * / ** min max abs.")
         public = [each for each in (left, right) if isinstance(each, int | Fraction)]
-        if isinstance(op, ast.Add | ast.Sub) and any(abs(each) > MOST for each in public):
+        if isinstance(op, ast.Add | ast.Sub) and any(abs(Fraction(each)) > MOST for each in public):
             raise Unreadable(node, f"{shown(node)} puts a number of a row beside one so large that floats lose it.")
         return RowNumber(f"({self.row_text(node, left)}) {_SIGNS[type(op)]} ({self.row_text(node, right)})")
 

@@ -336,7 +336,7 @@ class _Agreeing:
 
 
 def _multiple(moved: str, said: bool) -> Fraction:
-    """The multiple of answers that is compared, from how far it moves; said: whether how far answers move was said, and is a factor of it."""
+    """The multiple of answers that is compared, from how far it moves; said: whether that has a factor for answers."""
     factor = re.match(r"\((-?[\d/]+)\)\*\(", moved)
     if said:
         return Fraction(factor[1]) if factor else Fraction(1)
