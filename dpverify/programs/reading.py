@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -85,12 +84,15 @@ def compile_program(
     except RecursionError as error:
         what = f"{program.name} is nested too deeply: fewer branches inside each other, elif among them, can be read."
         raise Faulty([fault(program.function, what)]) from error
-    except Faulty:
+    except Faulty as error:
         if {"answers", "adjacency", "inputs"} & said.keys():
             raise
-        with contextlib.suppress(Faulty):  # the data are one number
+        try:  # the data are one number
             return _read(module, program, values, domains, {**said, "answers": 1}, plain, alone=True)
-        raise
+        except Faulty:
+            if not all("the list of answers stands where" in one.what for one in error.faults):
+                raise error from None
+            raise  # which tells what is wrong with a program on one number
 
 
 def _more(

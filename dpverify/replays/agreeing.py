@@ -34,6 +34,8 @@ NO_DIFFERENCE_SEEN, DIFFERENCE, NOT_COMPARED = "NO_DIFFERENCE_SEEN", "DIFFERENCE
 MOST_ANSWERS: Final = 7
 MOST_SETTINGS: Final = 6
 NUMBER: Final = re.compile(r"(?<![A-Za-z_])-?\d+(?:/\d+|\.\d+)?(?:e[+-]?\d+)?")
+COUNTED: Final = re.compile(r" \(\d+\)(?= |$)")
+"""What a declaration puts after a word that several branches tell, of which the program shows otherwise which was taken."""
 CLOSE: Final = Fraction(1, 10**9)
 
 
@@ -269,9 +271,10 @@ class _Agreeing:
         declaration = carried_out(table, found.draws, answers, noises.drawn, values, self.taken.add)
         if isinstance(told, list) and declaration.startswith("["):  # one list that is told, and not one after the other
             function = rendered(told)
-        more = found.ends and function.startswith(declaration) and not same_told(function, declaration)
-        if found.mechanism["kind"] != "post_process" and not more:
-            return given_data, function, declaration, same_told(function, declaration)
+        said = COUNTED.sub("", declaration)
+        same = same_told(function, declaration) or same_told(function, said)
+        if found.mechanism["kind"] != "post_process" and (same or not (found.ends and function.startswith(said))):
+            return given_data, function, declaration, same
         before = self.told.setdefault((tuple(sorted(values.items())), len(answers), declaration), function)
         return given_data, function, f"{declaration}, of which it told {before} before", same_told(function, before)
 

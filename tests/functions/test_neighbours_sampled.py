@@ -82,6 +82,19 @@ def ended(answers, noise):
         yield "none"
 
 
+@dp.program(sensitivity=1, neighbours="one")
+def alike(answers, noise):
+    t = noise.laplace(1)
+    for answer in answers:
+        if answer + noise.laplace(1) >= t:
+            yield True
+        else:
+            yield True
+            break
+    else:
+        yield "end"
+
+
 @dp.program(adjacency="add-remove")
 def words(rows, noise):
     return {name: len([row for row in rows if row["dept"] == name]) + noise.discrete_laplace(1) for name in ("sales", "research")}
@@ -117,7 +130,7 @@ def test_samples_are_of_neighbours_that_the_decorator_speaks_of(program):
     assert neighbours(program.options, declared(program.text, {})[1]) == PAIRS[program]
 
 
-@pytest.mark.parametrize("program", [two_numbers, in_order, larger, ended, words], ids=lambda program: program.__name__)
+@pytest.mark.parametrize("program", [two_numbers, in_order, larger, ended, alike, words], ids=lambda program: program.__name__)
 def test_right_programs_agree_with_what_is_read(program):
     assert program.agree(tries=60).finding == "NO_DIFFERENCE_SEEN"
 
