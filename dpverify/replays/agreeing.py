@@ -268,14 +268,17 @@ class _Agreeing:
         told = self.run(given_data, values, noises, watched=not (at_once or found.alone))
         function = in_a_row(told)
         self.branches = max(self.branches, len(table["step"]))
-        declaration = carried_out(table, found.draws, answers, noises.drawn, values, self.taken.add)
+        places: list[int] = []
+        declaration = carried_out(table, found.draws, answers, noises.drawn, values, places.append)
+        self.taken |= set(places)
+        words = tuple(word for word in (table["step"][one]["emit"] for one in places) if word not in ("go on", "stop"))
         if isinstance(told, list) and declaration.startswith("["):  # one list that is told, and not one after the other
             function = rendered(told)
         said = COUNTED.sub("", declaration)
         same = same_told(function, declaration) or same_told(function, said)
         if found.mechanism["kind"] != "post_process" and (same or not (found.ends and function.startswith(said))):
             return given_data, function, declaration, same
-        before = self.told.setdefault((tuple(sorted(values.items())), len(answers), declaration), function)
+        before = self.told.setdefault((tuple(sorted(values.items())), len(answers), words, declaration), function)
         return given_data, function, f"{declaration}, of which it told {before} before", same_told(function, before)
 
     def greatest(self, data: Any, found: Compiled, table: Mapping[str, Any], values: Mapping[str, Any], noises: _Noises) -> Any:
@@ -310,7 +313,7 @@ class _Agreeing:
         told_of = [Fraction(one) for one in NUMBER.findall(str([(part["query"]["sum"], part["query"].get("where")) for part in parts]))]
         known = {name: self.field(domain, [*self.constants, *map(int, told_of)]) for name, domain in fields.items()}
         rows = data.draw(st.lists(st.fixed_dictionaries(known), max_size=4))
-        given_rows = [{name: _as_word(found.words.get(name), value) for name, value in row.items()} for row in rows]
+        given_rows = [{name: as_word(found.words.get(name), value) for name, value in row.items()} for row in rows]
         given_rows = [row["row"] for row in rows] if set(fields) == {"row"} and "row" not in str(self.constants) else given_rows
         told = numbers_in(self.run(given_rows, values, noises, watched=False))
         sums = [query_of(part["query"], rows) for part in parts]
@@ -346,7 +349,7 @@ def _multiple(moved: str, said: bool) -> Fraction:
     return Fraction(moved) if _is_number(moved) else Fraction(1)
 
 
-def _as_word(words: Mapping[int, str] | None, code: Any) -> Any:
+def as_word(words: Mapping[int, str] | None, code: Any) -> Any:
     """The word that a number of a field stands for, another where it stands for none; the number where the field has no words."""
     return code if words is None else words.get(code, f"another word {code}")
 

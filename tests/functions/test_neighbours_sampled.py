@@ -139,6 +139,13 @@ def test_what_is_made_of_noisy_sums_is_not_compared():
     assert rounded.agree(tries=5).finding == "NOT_COMPARED"
 
 
+def test_a_refutation_over_words_is_seen_in_the_function():
+    shown = words.rerun(dp.verify(words, epsilon="1/2"))
+    assert shown.finding == "SHOWN" and shown.loss == 1
+    (row,) = shown.first.data
+    assert row["dept"] in ("sales", "research") and not shown.second.data
+
+
 def test_another_function_over_words_differs():
     from dpverify.replays.agreeing import agreement
 
