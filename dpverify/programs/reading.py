@@ -120,7 +120,8 @@ def _read(
     """The mechanism, where the data are what is said; alone: one number that stands in no list. Raises Faulty."""
     exact = False
     while True:
-        shared = Shared(module, values, domains, exact_equalities=exact, length=said.get("answers"))
+        whole = frozenset(name for name, domain in (said.get("record") or {}).items() if "integer" in str(domain))
+        shared = Shared(module, values, domains, exact_equalities=exact, length=said.get("answers"), whole=whole)
         try:
             found = _compiled(program, shared, said, frozenset({*values, *domains}), plain, alone=alone)
             words: dict[str, dict[int, str]] = {}

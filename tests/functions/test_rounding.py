@@ -108,6 +108,29 @@ def test_a_probability_and_a_sum_over_rows_do_not_hang_on_digits_that_floats_los
     assert any("floats" in one for one in faults_of(tmp_path, body(*lines, arguments="rows, noise"), options='adjacency="add-remove", claims=[{"epsilon": 2}]'))
 
 
+APART = {"row['x']*0.1 > 0.3": "row['x'] <= 3", "row['x'] >= 0.3": "row['x']/3 < 0.1", "row['x'] > 0.1 + 0.2": "row['x'] <= 0.3"}
+"""Conditions that leave each other out, of the numbers that are written."""
+
+
+@pytest.mark.parametrize("one", APART)
+def test_conditions_on_a_record_do_not_hang_on_what_floats_round(tmp_path, one):
+    lines = [f"return {', '.join(f'len([row for row in rows if {each}]) + noise.laplace(1)' for each in (one, APART[one]))}"]
+    found = faults_of(tmp_path, body(*lines, arguments="rows, noise"), options='adjacency="add-remove", claims=[{"epsilon": 1}]')
+    assert any("floats round" in fault for fault in found)
+
+
+def test_conditions_on_a_record_that_floats_do_not_round_are_read(tmp_path):
+    lines = ("return len([row for row in rows if row['x'] >= 0.3 and 2*row['n'] + row['m'] > 1]) + noise.laplace(1)",)
+    options = 'adjacency="add-remove", record={"n": "integer", "m": "integer"}, claims=[{"epsilon": 1}]'
+    assert spec_of(tmp_path, body(*lines, arguments="rows, noise"), options=options)
+
+
+def test_a_field_with_words_is_declared_as_no_number(tmp_path):
+    lines = ("return len([row for row in rows if row['d'] == 'x']) + noise.laplace(1)",)
+    options = 'adjacency="add-remove", record={"d": "integer in [5, 6]"}, claims=[{"epsilon": 1}]'
+    assert any("texts" in fault for fault in faults_of(tmp_path, body(*lines, arguments="rows, noise"), options=options))
+
+
 def test_what_is_left_of_a_budget_is_read(tmp_path):
     lines = ("first = 0.9*s", "return answers[0] + noise.laplace(1/first), answers[0] + noise.laplace(1/(s - first))")
     options = 'answers=1, sensitivity=1, parameters={"s": "positive"}, claims=[{"epsilon": "s"}]'
