@@ -58,7 +58,7 @@ class Noises:
         count = int(k)
         size = (count.bit_length() + 7) // 8
         most = 256**size - 256**size % count
-        while (drawn := int.from_bytes(self._rng.bytes(size), "big")) >= most:
+        while (drawn := int.from_bytes(self.generator.bytes(size), "big")) >= most:
             pass
         return drawn % count
 

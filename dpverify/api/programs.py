@@ -121,7 +121,7 @@ class Program:
         if faults:
             raise SpecError([f"{self.function.__name__}: {fault}" for fault in faults])
         if isinstance(source, Noises):
-            source.on_integers = rows or all(_is_whole(each) for each in numbers)
+            source.on_integers = rows or listed is not None or all(_is_whole(each) for each in numbers)
 
 
 @overload

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from dpverify.catalogue import Spec, Stated
+    from dpverify.programs.compiled import Compiled
     from dpverify.replays.agreeing import Agreement
     from dpverify.replays.refuted import Rerun
     from dpverify.report.results import Fault
     from dpverify.runtime.finding import Finding
+    from dpverify.trusted.kernel.expr import Expr
 
 MOST_SAMPLES: Final = 50_000
 """Runs on each input where no number is given: a program runs in Python."""
 ANSWERS: Final = 4
+MOST_PAIRS: Final = 6
 
 
 @dataclass
@@ -113,16 +118,54 @@ def _sampled(found: Audited, spec: Spec, stated: Stated, program: Any, samples: 
     claim = stated.claim
     if claim.epsilon is None or symbols(claim.epsilon) or (claim.delta is not None and symbols(claim.delta)):
         return
-    if not pairs and "adjacency" not in program.options and program.options.get("sensitivity", 1) == 1:
-        pairs = [([0] * ANSWERS, [1] * ANSWERS), ([0, 1] * (ANSWERS // 2), [1, 0] * (ANSWERS // 2))]
+    if not pairs:
+        parameters, compiled = declared(program.text, {})
+        pairs = neighbours(program.options, compiled)
     if not pairs:
         return
     parameters = parameters or declared(program.text, {})[0]
     settings = {key: how[key] for key in ("confidence", "seed") if key in how}
     delta = "0" if claim.delta is None else format_expr(claim.delta)
     one = audit(
-        program.sampler(**parameters), epsilon=format_expr(claim.epsilon), delta=delta, pairs=pairs, level=how.get("level", "model"),
+        program.sampler(**parameters), epsilon=_at_least(claim.epsilon), delta=delta, pairs=pairs, level=how.get("level", "model"),
         samples=samples or MOST_SAMPLES, **settings,
     )  # fmt: skip
     again = f"dpverify audit {spec.source} --claim {shlex.quote(claim.name)} --seed {one.seed} --samples {samples or MOST_SAMPLES}"
     found.findings.append(replace(one, file=spec.file, name=claim.name, expected=stated.expect, sampler=spec.source, replay=again))
+
+
+def neighbours(said: Mapping[str, Any], compiled: Compiled) -> list[tuple[Any, Any]]:
+    """Pairs of neighbours to sample a program on, of those that the decorator speaks of; none where no such pair is known.
+
+    said: the decorator's options; compiled: the declaration, which knows whether the data are one number, or several in each step.
+    """
+    if "inputs" in said:
+        return list(itertools.combinations(said["inputs"], 2))[:MOST_PAIRS]
+    how, length, bounds = said.get("neighbours", "all"), said.get("answers", ANSWERS), said.get("bounds")
+    if "adjacency" in said or said.get("sensitivity", 1) != 1 or how not in ("all", "one", "monotone") or not isinstance(length, int):
+        return []
+    if bounds is not None and not (all(isinstance(each, int) for each in bounds) and bounds[0] <= 0 and bounds[1] >= 1):
+        return []
+    if compiled.alone:
+        return [(0, 1)]
+    table = compiled.mechanism.get("part", compiled.mechanism)
+    width = len(table.get("answers", ())) if table["kind"] == "stream" and not (table.get("queries") == 1 and length > 1) else 1
+
+    def data(numbers: list[int]) -> list[Any]:
+        return numbers if width <= 1 else [numbers[at : at + width] for at in range(0, len(numbers), width)]
+
+    size = length * max(width, 1)
+    if how == "one":
+        return [(data([0] * size), data([1] + [0] * (size - 1)))]
+    apart = (data([0] * size), data([1] * size))
+    return [apart] if how == "monotone" else [apart, (data([at % 2 for at in range(size)]), data([1 - at % 2 for at in range(size)]))]
+
+
+def _at_least(epsilon: Expr) -> str:
+    """An epsilon as a number; one that is none, log(3), as one that is slightly above it."""
+    from dpverify.trusted.facts.evaluate import known
+    from dpverify.trusted.kernel.expr import Num, format_expr
+
+    if isinstance(epsilon, Num):
+        return format_expr(epsilon)
+    return str(Fraction(float(known(epsilon)().upper())) + Fraction(1, 10**9))

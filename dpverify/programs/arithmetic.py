@@ -11,7 +11,7 @@ from dpverify.programs.derived import derived
 from dpverify.programs.faults import Unreadable, shown
 from dpverify.programs.linear import Linear
 from dpverify.programs.path import ANSWER, RECORDS, Frame, exact
-from dpverify.programs.rounding import Computed, Rounded, has_data, require_short, require_sum
+from dpverify.programs.rounding import MOST, Computed, Rounded, has_data, require_digits, require_short, require_sum
 from dpverify.programs.structures import MOST_ITEMS, Structures, kind_of
 from dpverify.programs.values import (
     UNKNOWN,
@@ -120,6 +120,8 @@ class Arithmetic(Structures):
                 raise
             return self._derived(node, op, a, b)
         require_short(node, done)
+        if isinstance(op, ast.Add | ast.Sub):
+            require_digits(node, left, right, a, b, done if isinstance(done, Linear) else lin.constant(done))
         if isinstance(done, Linear):
             require_sum(node, a, b, done)
         elif has_data(a) or has_data(b):
@@ -186,6 +188,9 @@ class Arithmetic(Structures):
     def _of_a_row(self, node: ast.AST, op: ast.operator, left: Any, right: Any) -> RowNumber:
         if type(op) not in _SIGNS:
             raise Unreadable(node, f"{shown(node)} rounds, or works on bits. Use + - * / ** min max abs.")
+        public = [each for each in (left, right) if isinstance(each, int | Fraction)]
+        if isinstance(op, ast.Add | ast.Sub) and any(abs(Fraction(each)) > MOST for each in public):
+            raise Unreadable(node, f"{shown(node)} puts a number of a row beside one so large that floats lose it.")
         return RowNumber(f"({self.row_text(node, left)}) {_SIGNS[type(op)]} ({self.row_text(node, right)})")
 
     def row_text(self, node: ast.AST, found: Any) -> str:

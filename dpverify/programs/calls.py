@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import json
+from fractions import Fraction
 from typing import Any, Final
 
 from dpverify.programs import coins
@@ -252,6 +253,8 @@ class Calls(Comparisons):
             raise
         if number.names:
             raise Unreadable(node, what)
+        if key == "k" and isinstance(found, Fraction):
+            raise Unreadable(node, f"k = {shown(node)} is a float, and noise.below takes integers alone. Write an integer.")
         return number
 
     def _declared(self, node: ast.expr, frame: Frame) -> Law:

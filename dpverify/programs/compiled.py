@@ -33,13 +33,18 @@ ONE: Final = lin.constant(1)
 class Compiled:
     """The table of the mechanism, and what a claim of it says of neighbours. asks: whether numbers that are counted are compared.
 
-    draws: of the noises of a stream, by its names, the law and which one of that law in its step.
+    draws: of the noises of a stream, by its names, the law and which one of that law in its step. ends: whether something is told where
+    the answers end, beside what the steps of a stream tell; alone: whether the data are one number that stands in no list; words: the
+    words that numbers of a field stand for, by fields.
     """
 
     mechanism: dict[str, Any]
     claim: dict[str, Any] = field(default_factory=dict)
     asks: bool = False
     draws: dict[str, tuple[Law, int]] = field(default_factory=dict)
+    ends: bool = False
+    alone: bool = False
+    words: dict[str, dict[int, str]] = field(default_factory=dict)
 
 
 def one_after_the_other(setting: Setting, machines: list[Machine], generator: bool) -> Compiled:
@@ -202,7 +207,7 @@ def _loop(setting: Setting, machine: Machine, generator: bool) -> Compiled:
     table, exact = streams.table(made, setting.taken)
     if setting.length is not None:
         table["queries"] = setting.length
-    return replace(_of_table(setting, table, exact, made=made), asks=streams.asks_counters(made))
+    return replace(_of_table(setting, table, exact, made=made), asks=streams.asks_counters(made), ends=bool(made.last))
 
 
 def _require_exact(shared: Shared, unchecked: Collection[Linear]) -> None:

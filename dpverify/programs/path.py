@@ -129,6 +129,8 @@ class Shared:
     indices: set[str] = field(default_factory=set)
     equalities: set[Linear] = field(default_factory=set)
     exact_equalities: bool = False
+    whole: frozenset[str] = frozenset()
+    """The fields of records that are integers, as stated."""
     coins: bool = False
     """Whether the data are one of values that are listed, so that noise has finitely many."""
     length: Any = None

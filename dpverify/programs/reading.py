@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -85,12 +84,15 @@ def compile_program(
     except RecursionError as error:
         what = f"{program.name} is nested too deeply: fewer branches inside each other, elif among them, can be read."
         raise Faulty([fault(program.function, what)]) from error
-    except Faulty:
+    except Faulty as error:
         if {"answers", "adjacency", "inputs"} & said.keys():
             raise
-        with contextlib.suppress(Faulty):  # the data are one number
+        try:  # the data are one number
             return _read(module, program, values, domains, {**said, "answers": 1}, plain, alone=True)
-        raise
+        except Faulty:
+            if not all("the list of answers stands where" in one.what for one in error.faults):
+                raise error from None
+            raise  # which tells what is wrong with a program on one number
 
 
 def _more(
@@ -99,7 +101,10 @@ def _more(
 ) -> list[Fault]:  # fmt: skip
     """What else cannot be read, where something is outside of the subset: on other lines, as those may follow from it."""
     try:
-        _read(module, program, values, domains, said, False, alone=False)
+        if "inputs" in said:
+            _listed(module, program, values, domains, said)
+        else:
+            _read(module, program, values, domains, said, False, alone=False)
     except Faulty as error:
         lines = {one.line for one in known} | {program.function.lineno}
         return [one for one in error.faults if one.line not in lines]
@@ -115,9 +120,14 @@ def _read(
     """The mechanism, where the data are what is said; alone: one number that stands in no list. Raises Faulty."""
     exact = False
     while True:
-        shared = Shared(module, values, domains, exact_equalities=exact, length=said.get("answers"))
+        whole = frozenset(name for name, domain in (said.get("record") or {}).items() if "integer" in str(domain))
+        shared = Shared(module, values, domains, exact_equalities=exact, length=said.get("answers"), whole=whole)
         try:
-            return _compiled(program, shared, said, frozenset({*values, *domains}), plain, alone=alone)
+            found = _compiled(program, shared, said, frozenset({*values, *domains}), plain, alone=alone)
+            words: dict[str, dict[int, str]] = {}
+            for (name, word), code in shared.codes.items():
+                words.setdefault(name, {})[code] = word
+            return replace(found, alone=alone, words=words)
         except Stopped as error:
             raise Faulty([*shared.faults]) from error
         except (NotOfThisKind, ExprError) as error:

@@ -83,6 +83,8 @@ def _where(conditions: Sequence[str]) -> dict[str, str]:
 def _record(setting: Setting) -> dict[str, Any]:
     """The fields with their domains: as stated, else a code where a field is compared with words, else any real number."""
     said = setting.options.get("record") or {}
+    if words := [name for name, use in setting.shared.fields.items() if use == WORD and name in said]:
+        raise NotOfThisKind(f"the field {words[0]} is compared with texts, and record says that it is a number. Leave it out of record.")
     known = {name: said.get(name, "integer" if use == WORD else "real") for name, use in setting.shared.fields.items()}
     return {**known, **{name: domain for name, domain in said.items() if name not in known}} or {"row": "real"}
 

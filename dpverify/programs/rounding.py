@@ -20,6 +20,8 @@ MOST: Final = 2**40
 """Beside numbers above this, or multiples below one part in it, floats lose the noise that is added to them."""
 EXACT: Final = 2**53
 LONGEST: Final = 2**64
+DIGITS: Final = 2**20
+"""By how much a difference of public numbers may be smaller than they are, for floats to have it too, up to what they round."""
 NEAR: Final = Fraction(1, 10**9)
 
 
@@ -106,6 +108,22 @@ def require_sum(node: ast.AST, a: Linear, b: Linear, found: Linear) -> None:
         raise Unreadable(node, f"{shown(node)} takes away {what} that was added: floats round what stands beside it. Leave both out.")
     if abs(found.constant) > MOST or any(not Fraction(1, MOST) <= abs(factor) <= MOST for _, factor in found.terms):
         raise Unreadable(node, f"{shown(node)} puts noise or answers beside numbers so large, or small, that floats lose them.")
+
+
+def require_digits(node: ast.AST, left: Any, right: Any, a: Linear, b: Linear, found: Linear) -> None:
+    """That a sum of public numbers keeps its digits in floats: `(0.1 + 0.2 - 0.3)*1e16` is 0 as it is written, and 0.55 to floats.
+
+    Scales, probabilities and limits are such numbers. Raises Unreadable.
+    """
+    if a.names or b.names or (isinstance(left, int) and isinstance(right, int)):
+        return
+    atoms = {atom for atom, _ in a.terms} & {atom for atom, _ in b.terms} - {atom for atom, _ in found.terms}
+    if found.terms and atoms:
+        raise Unreadable(node, f"{shown(node)} takes away a parameter that was added: floats round what stands beside it. Leave both out.")
+    most = max(abs(a.constant), abs(b.constant))
+    lost = a.constant and b.constant and abs(found.constant) < most / DIGITS
+    if lost and (not found.terms or most > DIGITS):
+        raise Unreadable(node, f"{shown(node)} takes away nearly all that was there: floats leave another number. Write the number.")
 
 
 def require_short(node: ast.AST, value: Any) -> None:

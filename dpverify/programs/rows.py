@@ -11,6 +11,7 @@ from dpverify.programs.builtins import Builtins
 from dpverify.programs.faults import Unreadable, shown
 from dpverify.programs.linear import Linear
 from dpverify.programs.path import Frame
+from dpverify.programs.rounding import Rounded
 from dpverify.programs.values import Growing, Row, RowNumber, RowNumbers, Rows
 
 _SIGNS: Final = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!="}
@@ -56,7 +57,26 @@ class OverRecords(Builtins):
                 return RowNumber(f"{a.text} {_SIGNS[type(op)]} {code}", truth=True)
         if type(op) not in _SIGNS or left is None or right is None or isinstance(left, str) or isinstance(right, str):
             raise Unreadable(node, f"{shown(node)} is no comparison of numbers of a record. Use >=, >, <=, <, == or !=.")
-        return RowNumber(f"{self.row_text(node, left)} {_SIGNS[type(op)]} {self.row_text(node, right)}", truth=True)
+        texts = [self.row_text(node, each) for each in (left, right)]
+        if isinstance(left, Rounded) or isinstance(right, Rounded) or not all(map(self._is_exact, texts)):
+            raise Unreadable(
+                node, f"{shown(node)} compares what is computed of a record, which floats round: two conditions that leave each other out "
+                'may both hold. Compare the field with a number, or say that it is an integer: record={"age": "integer"}.'
+            )  # fmt: skip
+        return RowNumber(f"{texts[0]} {_SIGNS[type(op)]} {texts[1]}", truth=True)
+
+    def _is_exact(self, text: str) -> bool:
+        """Whether floats compute a number of a record as it is: no sum or product, or one of integers."""
+        for node in ast.walk(ast.parse(text, mode="eval")):
+            inside = list(ast.walk(node))
+            if isinstance(node, ast.BinOp) and any(isinstance(each, ast.Name) for each in inside):  # 3/10 is one number, as 0.3 is
+                if any(isinstance(each, ast.Div | ast.Pow) for each in inside):
+                    return False
+                if any(isinstance(each, ast.Constant) and not isinstance(each.value, int) for each in inside):
+                    return False
+                if any(isinstance(each, ast.Name) and each.id not in (*self.shared.whole, "min", "max", "abs") for each in inside):
+                    return False
+        return True
 
     def of_records(self, node: ast.ListComp | ast.GeneratorExp, source: Rows | RowNumbers, frame: Frame) -> Rows | RowNumbers:
         """Some of the records, or a number of each of some."""

@@ -34,6 +34,8 @@ NO_DIFFERENCE_SEEN, DIFFERENCE, NOT_COMPARED = "NO_DIFFERENCE_SEEN", "DIFFERENCE
 MOST_ANSWERS: Final = 7
 MOST_SETTINGS: Final = 6
 NUMBER: Final = re.compile(r"(?<![A-Za-z_])-?\d+(?:/\d+|\.\d+)?(?:e[+-]?\d+)?")
+COUNTED: Final = re.compile(r" \(\d+\)(?= |$)")
+"""What a declaration puts after a word that several branches tell, of which the program shows otherwise which was taken."""
 CLOSE: Final = Fraction(1, 10**9)
 
 
@@ -262,13 +264,22 @@ class _Agreeing:
         size = len(reads) if at_once else int(str(queries)) if str(queries).isdigit() else None
         whole = any(map(is_whole, noises.declared))
         answers = self.answers(data, 1 if at_once else len(reads), size, whole)
-        function = in_a_row(self.run(answers, values, noises, watched=not at_once))
+        given_data = answers[0] if found.alone else answers
+        told = self.run(given_data, values, noises, watched=not (at_once or found.alone))
+        function = in_a_row(told)
         self.branches = max(self.branches, len(table["step"]))
-        declaration = carried_out(table, found.draws, answers, noises.drawn, values, self.taken.add)
-        if found.mechanism["kind"] != "post_process":
-            return answers, function, declaration, same_told(function, declaration)
-        before = self.told.setdefault((tuple(sorted(values.items())), declaration), function)
-        return answers, function, f"{declaration}, of which it told {before} before", same_told(function, before)
+        places: list[int] = []
+        declaration = carried_out(table, found.draws, answers, noises.drawn, values, places.append)
+        self.taken |= set(places)
+        words = tuple(word for word in (table["step"][one]["emit"] for one in places) if word not in ("go on", "stop"))
+        if isinstance(told, list) and declaration.startswith("["):  # one list that is told, and not one after the other
+            function = rendered(told)
+        said = COUNTED.sub("", declaration)
+        same = same_told(function, declaration) or same_told(function, said)
+        if found.mechanism["kind"] != "post_process" and (same or not (found.ends and function.startswith(said))):
+            return given_data, function, declaration, same
+        before = self.told.setdefault((tuple(sorted(values.items())), len(answers), words, declaration), function)
+        return given_data, function, f"{declaration}, of which it told {before} before", same_told(function, before)
 
     def greatest(self, data: Any, found: Compiled, table: Mapping[str, Any], values: Mapping[str, Any], noises: _Noises) -> Any:
         """A noisy maximum is the place of the greatest, or the least, of answers with their noise."""
@@ -278,8 +289,7 @@ class _Agreeing:
         (law,) = noises.declared or (next(iter(_laws({"parts": [table["noise"]]}))),)
         answers = self.answers(data, 1, size, is_whole(law))
         told = self.run(answers, values, noises, watched=True)
-        said = found.claim.get("sensitivity", 1)
-        multiple = Fraction(said) if _is_number(said) else Fraction(1)
+        multiple = _multiple(str(found.claim.get("sensitivity", 1)), "sensitivity" in named(self.text)[1].options)
         key = tuple(sorted(values.items()))
         ways = self.fitted.setdefault(key, list(itertools.product((1, -1), (1, -1))))
         places = {}
@@ -294,6 +304,8 @@ class _Agreeing:
 
     def added(self, data: Any, found: Compiled, table: Mapping[str, Any], values: Mapping[str, Any], noises: _Noises) -> Any:
         """Each number that is told is a multiple of the noise and of the query, and a constant."""
+        if found.mechanism["kind"] == "post_process":
+            raise Uncompared("the declaration is of noisy sums, and the program tells what it makes of them")
         parts = table["parts"] if table["kind"] == "compose" else [{**table, **found.claim}]
         if any("query" not in part for part in parts):
             raise Uncompared("noise is added to a number that the declaration knows by its sensitivity alone")
@@ -301,7 +313,8 @@ class _Agreeing:
         told_of = [Fraction(one) for one in NUMBER.findall(str([(part["query"]["sum"], part["query"].get("where")) for part in parts]))]
         known = {name: self.field(domain, [*self.constants, *map(int, told_of)]) for name, domain in fields.items()}
         rows = data.draw(st.lists(st.fixed_dictionaries(known), max_size=4))
-        given_rows = [row["row"] for row in rows] if set(fields) == {"row"} and "row" not in str(self.constants) else rows
+        given_rows = [{name: as_word(found.words.get(name), value) for name, value in row.items()} for row in rows]
+        given_rows = [row["row"] for row in rows] if set(fields) == {"row"} and "row" not in str(self.constants) else given_rows
         told = numbers_in(self.run(given_rows, values, noises, watched=False))
         sums = [query_of(part["query"], rows) for part in parts]
         if len(told) < len(parts):
@@ -326,6 +339,19 @@ class _Agreeing:
         if isinstance(read, Domain) and read.integer:
             fits = [value for value in fits if value.denominator == 1]
         return st.sampled_from(sorted({int(value) if value.denominator == 1 else value for value in fits}) or [0])
+
+
+def _multiple(moved: str, said: bool) -> Fraction:
+    """The multiple of answers that is compared, from how far it moves; said: whether that has a factor for answers."""
+    factor = re.match(r"\((-?[\d/]+)\)\*\(", moved)
+    if said:
+        return Fraction(factor[1]) if factor else Fraction(1)
+    return Fraction(moved) if _is_number(moved) else Fraction(1)
+
+
+def as_word(words: Mapping[int, str] | None, code: Any) -> Any:
+    """The word that a number of a field stands for, another where it stands for none; the number where the field has no words."""
+    return code if words is None else words.get(code, f"another word {code}")
 
 
 def _of_law(cases: Sequence[tuple[Any, ...]], part: Mapping[str, Any]) -> list[Any]:

@@ -15,7 +15,7 @@ from dpverify.errors import NotCertain
 from dpverify.programs.agreement import evaluated
 from dpverify.programs.compiled import Compiled
 from dpverify.programs.reading import Faulty, compile_program, default_parameters
-from dpverify.replays.agreeing import in_a_row, numbers_in
+from dpverify.replays.agreeing import as_word, in_a_row, numbers_in
 from dpverify.replays.calls import exact, place
 from dpverify.replays.code import Lines, functions_of
 from dpverify.trusted.kernel.expr import Num
@@ -235,7 +235,7 @@ def _rerun(by: _Rerunning, name: str, witness: Mapping[str, Any], parameters: Ma
     if "in the limit" in str(witness.get("point", "")):
         raise Unshown(f"its witness is a limit of {pair}: no two lists of answers show all of the loss")
     if "tables" in witness:
-        return _over_rows(by, name, witness, parameters)
+        return _over_rows(by, name, witness, parameters, found)
     told = Unshown("")
     for inputs, holds in [*_selected(by, pair, event, witness, found)] or [_listed(pair, event, found)]:
         first, second = by.sampled(inputs[0], holds), by.sampled(inputs[1], holds)
@@ -326,7 +326,7 @@ def _whole(value: Fraction) -> Any:
     return int(value) if value.denominator == 1 else float(value)
 
 
-def _over_rows(by: _Rerunning, name: str, witness: Mapping[str, Any], parameters: Mapping[str, Any]) -> Rerun:
+def _over_rows(by: _Rerunning, name: str, witness: Mapping[str, Any], parameters: Mapping[str, Any], compiled: Compiled) -> Rerun:
     """Two tables, noise 0 on the first, and the noise that makes the second tell the same."""
     said = str(witness["tables"])
     match = re.fullmatch(
@@ -336,6 +336,9 @@ def _over_rows(by: _Rerunning, name: str, witness: Mapping[str, Any], parameters
         raise Unshown(f"its tables are told in another form: {said}")
     many = int(match[1] or 1)
     tables = [[_record(match[2])] * many, [] if match[3] in (None, NO_RECORD) else [_record(match[3])] * many]
+    if compiled.words:
+        known = compiled.words
+        tables = [[{key: as_word(known.get(key), value) for key, value in row.items()} for row in table] for table in tables]
     told, drawn = by.run(tables[0], 0, fixed=[0] * 100)
     zeros = [0 for _ in drawn]
     other, drawn_there = by.run(tables[1], 0, fixed=zeros)
@@ -354,6 +357,8 @@ def _over_rows(by: _Rerunning, name: str, witness: Mapping[str, Any], parameters
     both = zip(numbers_in(first.told), numbers_in(second.told), strict=True)
     if not all(math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) for a, b in both):
         raise Unshown("no shift of the noises gives the same output on both tables")
+    if not loss:
+        raise Unshown("the function tells the same on both tables with the same noises")
     return Rerun(name, "SHOWN", witness, parameters, repr(_plain(first.told)), first, second, loss)
 
 

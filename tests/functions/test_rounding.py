@@ -90,6 +90,53 @@ def test_noise_is_not_put_beside_what_floats_lose_it_in(tmp_path, told):
     assert faults_of(tmp_path, body(f"return {told}", arguments="answers, t, noise"), options=ONE)
 
 
+LOST = ("0.1 + 0.2 - 0.3", "1e16 + 1 - 1e16", "s + 1e16 - 1e16", "s + c - s", "2**60 + 0.5 - 2**60")
+"""Public numbers that floats make others of, which a scale may hang on."""
+
+
+@pytest.mark.parametrize("number", LOST)
+def test_a_scale_does_not_hang_on_digits_that_floats_lose(tmp_path, number):
+    noisy = f"return answers[0] + noise.laplace(2 + ({number})*1e17)"
+    options = 'answers=1, sensitivity=1, parameters={"s": "positive", "c": "positive"}, claims=[{"epsilon": 1}]'
+    assert any("floats" in fault for fault in faults_of(tmp_path, body(noisy, arguments="answers, s, c, noise"), options=options))
+
+
+def test_a_probability_and_a_sum_over_rows_do_not_hang_on_digits_that_floats_lose(tmp_path):
+    lines = ("return x == 1 and noise.coin((0.1 + 0.2 - 0.3)*1e16)",)
+    assert any("floats" in one for one in faults_of(tmp_path, body(*lines, arguments="x, noise"), options='inputs=[0, 1], claims=[{"epsilon": 1}]'))
+    lines = ('return sum(min(max(row["x"], 0), 1.5) + 1e16 - 9999999999999999 for row in rows) + noise.laplace(1)',)
+    assert any("floats" in one for one in faults_of(tmp_path, body(*lines, arguments="rows, noise"), options='adjacency="add-remove", claims=[{"epsilon": 2}]'))
+
+
+APART = {"row['x']*0.1 > 0.3": "row['x'] <= 3", "row['x'] >= 0.3": "row['x']/3 < 0.1", "row['x'] > 0.1 + 0.2": "row['x'] <= 0.3"}
+"""Conditions that leave each other out, of the numbers that are written."""
+
+
+@pytest.mark.parametrize("one", APART)
+def test_conditions_on_a_record_do_not_hang_on_what_floats_round(tmp_path, one):
+    lines = [f"return {', '.join(f'len([row for row in rows if {each}]) + noise.laplace(1)' for each in (one, APART[one]))}"]
+    found = faults_of(tmp_path, body(*lines, arguments="rows, noise"), options='adjacency="add-remove", claims=[{"epsilon": 1}]')
+    assert any("floats round" in fault for fault in found)
+
+
+def test_conditions_on_a_record_that_floats_do_not_round_are_read(tmp_path):
+    lines = ("return len([row for row in rows if row['x'] >= 0.3 and 2*row['n'] + row['m'] > 1]) + noise.laplace(1)",)
+    options = 'adjacency="add-remove", record={"n": "integer", "m": "integer"}, claims=[{"epsilon": 1}]'
+    assert spec_of(tmp_path, body(*lines, arguments="rows, noise"), options=options)
+
+
+def test_a_field_with_words_is_declared_as_no_number(tmp_path):
+    lines = ("return len([row for row in rows if row['d'] == 'x']) + noise.laplace(1)",)
+    options = 'adjacency="add-remove", record={"d": "integer in [5, 6]"}, claims=[{"epsilon": 1}]'
+    assert any("texts" in fault for fault in faults_of(tmp_path, body(*lines, arguments="rows, noise"), options=options))
+
+
+def test_what_is_left_of_a_budget_is_read(tmp_path):
+    lines = ("first = 0.9*s", "return answers[0] + noise.laplace(1/first), answers[0] + noise.laplace(1/(s - first))")
+    options = 'answers=1, sensitivity=1, parameters={"s": "positive"}, claims=[{"epsilon": "s"}]'
+    assert spec_of(tmp_path, body(*lines, arguments="answers, s, noise"), options=options)
+
+
 def test_a_loop_is_not_counted_in_parts_that_floats_round(tmp_path):
     lines = ("x = 0", "out = []", "while x < 1:", "    out.append(answers[0] + noise.laplace(1))", "    x += 0.1", "return out")
     assert faults_of(tmp_path, body(*lines), options=ONE)
