@@ -44,6 +44,7 @@ def test_every_kind_and_every_builtin_of_claim_files_is_a_function_that_dir_list
     from dpverify.catalogue.kinds.named import BUILTINS
 
     assert [name for name in dir(dp) if not callable(getattr(dp, name))] == ["__version__", "errors"]
+    assert dp.SpecError is dp.errors.SpecError and dp.NotCertain is dp.errors.NotCertain
     assert {*BUILTINS, *WHAT} - {BUILTIN} < set(dir(dp))
 
 

@@ -11,7 +11,7 @@ from dpverify.programs.derived import derived
 from dpverify.programs.faults import Unreadable, shown
 from dpverify.programs.linear import Linear
 from dpverify.programs.path import ANSWER, RECORDS, Frame, exact
-from dpverify.programs.rounding import MOST, Computed, Rounded, has_data, require_digits, require_short, require_sum
+from dpverify.programs.rounding import MOST, Computed, Rounded, has_data, require_digits, require_room, require_short, require_sum
 from dpverify.programs.structures import MOST_ITEMS, Structures, kind_of
 from dpverify.programs.values import (
     UNKNOWN,
@@ -217,6 +217,7 @@ class Arithmetic(Structures):
             return found
         if any(each.names for each in numbers):
             raise Unreadable(node, f"{shown(node)} is a function of answers or noises. {_AFFINE}")
+        require_room(node, name, numbers)
         try:
             return self.plain(lin.expression(call(name, *(each.rest for each in numbers))))
         except ExprError as error:

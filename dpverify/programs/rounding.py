@@ -7,6 +7,7 @@ compared without noise is another matter: `0.1 + 0.2 == 0.3` is true of the numb
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -124,6 +125,14 @@ def require_digits(node: ast.AST, left: Any, right: Any, a: Linear, b: Linear, f
     lost = a.constant and b.constant and abs(found.constant) < most / DIGITS
     if lost and (not found.terms or most > DIGITS):
         raise Unreadable(node, f"{shown(node)} takes away nearly all that was there: floats leave another number. Write the number.")
+
+
+def require_room(node: ast.AST, name: str, values: Sequence[Linear]) -> None:
+    """That an exponential or a logarithm of a number is not next to 1 or 0, where floats leave nothing of it. Raises Unreadable."""
+    for number in (value.constant for value in values if not value.terms):
+        off = abs(number - 1) if name == "log" else abs(number) if name == "exp" else Fraction(1)
+        if 0 < off < Fraction(1, DIGITS):
+            raise Unreadable(node, f"{shown(node)} is so near to a whole number that floats keep few digits of the rest. Write the number.")
 
 
 def require_short(node: ast.AST, value: Any) -> None:

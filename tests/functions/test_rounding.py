@@ -207,3 +207,8 @@ def test_run_takes_what_the_proof_speaks_of_alone():
         whole.run([0.5], seed=0)
     with pytest.raises(SpecError, match="NaN"):
         clipped.run([{"x": math.nan}], seed=0)
+
+
+def test_what_is_left_of_an_exponential_next_to_one_is_refused(tmp_path):
+    for line in ("z = noise.laplace((math.exp(1e-17) - 1)*1e17)", "z = noise.laplace(math.log(1 + 1e-17)*1e17)"):
+        assert faults_of(tmp_path, "import math\n\n" + body(line, "return answers[0] + z"), options=ONE)
