@@ -138,7 +138,7 @@ def test_what_is_drawn_depends_neither_on_what_was_drawn_before_nor_on_the_numbe
 def test_what_takes_long_to_draw_is_known_before_and_takes_long_but_once(folder, text):
     """All three bands take long; those that are kept, and a delta alone, do not."""
     Path("claims.toml").write_text(text)
-    entries, drawing = verified(specs_of(["claims.toml"]), None, 20), _Drawing(Cache(folder / "cache"))
+    entries, drawing = verified(specs_of(["claims.toml"]), None, 20), _Drawing(Cache(folder / "cache"), {})
     before = drawing.weight(entries)
     _, drawn, _ = drawing(entries)
     assert (before == ALL_BANDS) == any(each.bands.keys() > {"delta"} for each in drawn)

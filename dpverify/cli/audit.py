@@ -116,7 +116,8 @@ def audit(
     lines = {**outcome.lines, **{(spec.file, one.claim.name): one.line for spec in programs for one in spec.claims}}
     outcome = replace(outcome, findings=[*outcome.findings, *ran.findings], faults=[*outcome.faults, *ran.faults, *unread], lines=lines)
     results = settings.marked(outcome, whole=not claims)
-    say(*(f"{one.file}, {one.name}: {one.error}" for one in ran.faults), err=True)
+    if ran.faults:
+        say(*(f"{one.file}, {one.name}: {one.error}" for one in ran.faults), err=True)
     if style == "text":
         say(*(line for told in ran.text() for line in told.split("\n")))
     answer = rendered(results, style)

@@ -43,17 +43,20 @@ def process_epsilon() -> float:
 
 
 def shuffled_epsilon():
-    """At delta 1e-5, of a thousand people of whom half hide the one whose answers have the ratio 3 (theory#shuffling)."""
-    c = np.arange(1000)
-    weights = stats.binom.pmf(c, 999, 1 / 2)
+    """At delta 1e-5, of a thousand people with four answers, by what all tell alike: sums over two binomials (theory#privacy-blanket)."""
+    p, q, people = 1 / 2, 1 / 6, 1000
+    number, two = np.arange(people + 1)[:, None], np.arange(people + 1)[None, :]
+    weights = stats.binom.pmf(number, people, 4 * q) * stats.binom.pmf(two, number, 1 / 2)
 
     def delta(epsilon):
         e = math.exp(epsilon)
-        number = np.floor((c + 1) * (3 * e - 1) / (2 * (1 + e))) + 1
-        above, before = stats.binom.sf(number - 1, c, 1 / 2), stats.binom.pmf(number - 1, c, 1 / 2)
-        return weights @ ((3 - e) * (above + before) + (1 - 3 * e) * above) / 4
+        up, down = (p - e * q) / q, (q - e * p) / q
+        rest = down * two + (1 - e) * (number - two)
+        least = np.maximum(np.floor(-rest / (up - down)) + 1, 0)
+        above, heads = stats.binom.sf(least - 1, two, 1 / 2), two / 2 * stats.binom.sf(least - 2, np.maximum(two - 1, 0), 1 / 2)
+        return float((weights * ((up - down) * heads + rest * above))[weights > 1e-20].sum()) / people
 
-    return float(optimize.brentq(lambda epsilon: delta(epsilon) - 1e-5, 0.01, 1, xtol=1e-13))
+    return float(optimize.brentq(lambda epsilon: delta(epsilon) - 1e-5, 0.05, 0.3, xtol=1e-9))
 
 
 def correlated_epsilon() -> float:
@@ -144,7 +147,7 @@ def test_the_claim_of_a_new_file_is_proved_with_the_epsilon_of_theory(kind, clai
     assert (claim["verdict"], claim["as_expected"]) == ("PROVED", True)
     lower, upper = claim["epsilon"]["lower"], claim["epsilon"]["upper"]
     assert lower is None or float(lower) <= TIGHT[kind] + 1e-9
-    assert TIGHT[kind] - 1e-9 <= float(upper) <= TIGHT[kind] + 1e-9
+    assert TIGHT[kind] - 1e-9 <= float(upper) <= TIGHT[kind] + (1e-5 if kind == "shuffle" else 1e-9)  # whose sums are enclosed, not exact
 
 
 def test_an_implementation_that_declares_nothing_is_undecided_and_that_is_expected(claims):

@@ -142,7 +142,7 @@ def test_what_is_no_certificate_is_an_error_from_python_too(tmp_path):
 
 def test_a_notebook_shows_what_an_audit_found():
     finding = dpverify.audit(
-        lambda data, size, rng: data[0] + rng.laplace(scale=0.5, size=size), epsilon=1, pairs=[([0.0], [1.0])], samples=20000, seed=1
+        lambda data, size, rng: data[0] + rng.laplace(scale=0.8, size=size), epsilon=1, pairs=[([0.0], [1.0])], samples=20000, seed=1
     )
     shown = finding._repr_html_()
     assert {"svg", "dl"} <= set(Elements(shown).seen) and "VIOLATION" in shown and "threshold" in shown
