@@ -118,8 +118,8 @@ def audit(
     results = settings.marked(outcome, whole=not claims)
     if ran.faults:
         say(*(f"{one.file}, {one.name}: {one.error}" for one in ran.faults), err=True)
-    if style == "text":
-        say(*(line for told in ran.text() for line in told.split("\n")))
+    if style == "text" and (told := ran.text()):
+        say(*(line for each in told for line in each.split("\n")))
     answer = rendered(results, style)
     click.echo(ran.beside(answer) if style == "json" and programs else answer)
     return results.exit_code
