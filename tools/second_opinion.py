@@ -154,7 +154,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Compare, print the table and the differences."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="certificates of reports/, without their endings; all where none is named")
-    parser.add_argument("--changed", type=int, default=4, help="the most changes of each kind of a certificate that are tried; one where it takes long")
+    parser.add_argument("--changed", type=int, default=4, help="the most changes of each kind that are tried; one where it takes long")
     told = parser.parse_args(arguments)
     certificates = judgements.read()
     differences, counts = run(told.names or sorted(certificates), certificates, told.changed)
