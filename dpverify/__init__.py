@@ -74,8 +74,10 @@ def __getattr__(name: str) -> Any:
         return __version__
     if name == "errors":
         return import_module("dpverify.errors")
-    if name.endswith(("Error", "Certain", "Proved")) and hasattr(errors := import_module("dpverify.errors"), name):
-        return getattr(errors, name)  # `except dpverify.SpecError` reads as well as `except dpverify.errors.SpecError`
+    if name[:1].isupper():  # `except dpverify.SpecError` reads as well as `except dpverify.errors.SpecError`
+        found = getattr(import_module("dpverify.errors"), name, None)
+        if isinstance(found, type) and issubclass(found, Exception):
+            return found
     if name.startswith("_") or (name != "kernel" and find_spec(f"{__name__}.{name}") is not None):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")  # a module of the package, which is being imported
     from dpverify.api.kinds import FUNCTIONS, meant

@@ -53,6 +53,11 @@ class Rule:
             return column == self.value
         return column > self.value if self.kind == "above" else column < self.value
 
+    def covers(self, other: Rule) -> bool:
+        """Whether all outputs of a single value are in this event, of the same cell."""
+        same = (self.shape, self.column, self.cell) == (other.shape, other.column, other.cell) and other.kind == "equal"
+        return same and ((self.kind == "above" and other.value > self.value) or (self.kind == "below" and other.value < self.value))
+
     @property
     def text(self) -> str:
         """The event in words."""
@@ -96,11 +101,12 @@ class Rare:
         return codes
 
     def describe(self, low: int, high: int) -> str:
-        """The event {low <= cell < high}: the rules in it, or those that are not."""
-        inside = [rule.text for rule in self.rules if low <= rule.cell < high]
+        """The event {low <= cell < high}: the rules in it, or those that are not, without values that an earlier one has."""
+        told = [rule for place, rule in enumerate(self.rules) if not any(earlier.covers(rule) for earlier in self.rules[:place])]
+        inside = [rule.text for rule in told if low <= rule.cell < high]
         if not low <= NEITHER < high:
             return " or ".join(inside) or "no output"
-        outside = [rule.text for rule in self.rules if not low <= rule.cell < high]
+        outside = [rule.text for rule in told if not low <= rule.cell < high]
         return f"not ({' or '.join(outside)})" if outside else "any output"
 
 

@@ -134,3 +134,12 @@ def test_no_false_alarm_of_rare_events_where_the_claim_holds_with_equality():
         wealth = codes[0] @ bets.log_left.T + codes[1] @ bets.log_right.T + bets.log_prior
         alarms += bool((np.logaddexp.reduce(wealth, axis=1) >= -math.log(alpha)).any())
     assert alarms <= runs * (alpha + 3 * math.sqrt(alpha * (1 - alpha) / runs))
+
+
+def test_values_that_an_earlier_rule_has_are_not_told_again():
+    law = (np.ones(3) / 3, np.ones(3) / 3)
+    above, equal, less = (Rule("number", 0, kind, value, FOR) for kind, value in (("above", 5.0), ("equal", 9.0), ("equal", 2.0)))
+    other = Rule("number", 0, "equal", 9.0, AGAINST)
+    assert Rare((above, equal, less), law).describe(FOR, FOR + 1) == "output > 5 or output == 2"
+    assert Rare((equal, above), law).describe(FOR, FOR + 1) == "output == 9 or output > 5"
+    assert Rare((above, other), law).describe(AGAINST, AGAINST + 1) == "output == 9"

@@ -1,6 +1,6 @@
 """The curve of clones: outputs of others that look like those of the one whose record is replaced (theory#shuffling).
 
-C of the others are clones, C ~ Bin(n - 1, share), each of the first sort or the second by a fair coin; the one is of the first sort with
+C of the others are clones, C ~ Bin(n - 1, 1/rho), each of the first sort or the second by a fair coin; the one is of the first sort with
 probability p = rho/(1 + rho) on the first data, and of the second on the other. What is told is how many there are of each sort.
 """
 
@@ -45,20 +45,20 @@ def floor(ball: arb) -> tuple[int, bool]:
 
 @dataclass(frozen=True, slots=True)
 class Clones:
-    """n - 1 others. rho, above 1: of the losses of the one. share: of clones, above 0 and below 1. least, most: how many are looked at."""
+    """n - 1 others. rho, above 1: of the losses of the one. least, most: how many clones are looked at."""
 
     others: int
     rho: Callable[[], arb]
-    share: Callable[[], arb]
     least: int
     most: int
 
     def profile(self, epsilon: arb) -> arb:
         """H at an exact epsilon: of the numbers of clones between `least` and `most`, and at most all that is left."""
         with precision(ctx.prec + _GUARD):
-            rho, share, factor = self.rho(), self.share(), epsilon.exp()
+            rho, factor = self.rho(), epsilon.exp()
             if factor >= rho:
                 return arb(0)
+            share = 1 / rho
             rest = 1 - at_least(self.others, self.least, share) + at_least(self.others, self.most + 1, share)
             return self._inside(rho, share, factor) + arb(0).union(rest.upper())
 

@@ -76,6 +76,7 @@ def rows_of(local: Any) -> Rows:
         return tuple(tuple(p if x == y else (1 - p) / (k - 1) for y in range(k)) for x in range(k)), ((0, 1),)
     raise Rejected(NAME, "the part", "it is no table, and no response with rational numbers")
 
+
 def rational_rows(local: Table) -> Matrix:
     """The rows of a table of rational numbers. Raises Rejected for others."""
     rows = tuple(tuple(entry.value for entry in row if isinstance(entry, Num)) for row in local.rows)

@@ -26,7 +26,7 @@ from dpverify.trusted.facts.pairs import Curve, symmetric
 from dpverify.trusted.facts.premises import pure_of
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, call, div
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, call
 from dpverify.trusted.kernel.fact import Parameters, Premises
 from dpverify.trusted.kernel.model import Kernel, OfRecords, Parallel, Shuffle, Subsample, all_parts
 from dpverify.trusted.language.rationals import to_whole
@@ -56,8 +56,7 @@ def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
     require(0 <= high - low <= MOST_CLONES, Rejected(NAME, "range", f"it does not rise, or holds more than {MOST_CLONES} numbers"))
     upper = symmetric(lambda _: arb(0))
     if _positive(epsilon):
-        rho = call("exp", epsilon)
-        upper = symmetric(divergence(Clones(others, known(rho), known(div(ONE, rho)), low, high).profile))
+        upper = symmetric(divergence(Clones(others, known(call("exp", epsilon)), low, high).profile))
     return settled.single(run, Curve(upper, None, (NAME,), tuple(dict.fromkeys((*ASSUMED, ANY, *grounds)))))
 
 
