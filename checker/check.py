@@ -74,6 +74,7 @@ def examined(data, notes):
             elif line["rule"] in curves.ENDLESS and not line.get("place") and delta == {}:
                 curve = curve or curves.Curve(claim, field)
                 facts[-1] = Fact("whole", *curves.endless(curve))
+                notes.append(f"{here}what it states, for whether the curve ends is derived from the mechanism")
             elif line["rule"] in curves.RULES and not line.get("place") and delta != {}:
                 curve = curve or curves.Curve(claim, field)
                 if not read or line["rule"] == "closed-epsilon":

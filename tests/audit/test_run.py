@@ -483,7 +483,6 @@ def test_a_checkpoint_brings_its_own_seed(tmp_path):
 @pytest.mark.parametrize(
     "other",
     [
-        {"samples": 3001},
         {"confidence": 0.99},
         {"seed": 2},
         {"stop": False},
@@ -500,6 +499,12 @@ def test_a_checkpoint_of_another_run_is_refused(other, tmp_path):
     audit(**arguments)
     with pytest.raises(AuditError, match="checkpoint of another audit"):
         audit(**{**arguments, **other})
+
+
+def test_a_checkpoint_is_never_made_shorter(tmp_path):
+    audit(laplace, CLAIM, samples=3000, seed=1, checkpoint=tmp_path / "run")
+    with pytest.raises(AuditError, match="it is of 3000 samples, and 2999 are asked for"):
+        audit(laplace, CLAIM, samples=2999, seed=1, checkpoint=tmp_path / "run")
 
 
 @pytest.mark.sampled(2)
