@@ -48,7 +48,7 @@ quick: .venv/dev  ## under a minute: the tests that run what has changed, and a 
 record-lines: .venv/dev  ## record for `make quick` which tests run which lines (twenty minutes)
 	$(BIN)/python tools/mutants --everything
 
-test-wide: .venv/dev  ## what `make test` leaves out: the whole of what it samples, all examples of Hypothesis; PART=2/7 is a seventh of it
+test-wide: .venv/dev  ## what `make test` leaves out: the whole of what it samples, all examples of Hypothesis; PART=2/4 is a quarter of it
 	$(PYTEST) -n $(WORKERS) -m "wide and not deep" $(if $(PART),--part $(PART)) $(ARGS)
 
 test-all: .venv/dev  ## all tests, and the deep runs of their laws, which take hours

@@ -121,6 +121,7 @@ def test_a_right_mechanism_passes(runner, project):
     assert outputs(done)["exit-code"] == "0" and "all as expected" in done.summary
 
 
+@pytest.mark.wide
 def test_a_second_run_changes_its_own_comment_and_nobody_elses(runner, project):
     store = project.parent / "scratch" / "gh"
     assert runner(code=1).run(STEPS) == 1
@@ -142,6 +143,7 @@ def test_jobs_that_keep_a_report_each_have_a_comment_each(runner, project):
     assert first == ["<!-- dpverify one -->", "<!-- dpverify two -->", "<!-- dpverify aquotedone -->"]
 
 
+@pytest.mark.wide
 def test_a_report_folder_that_looks_like_an_option_is_a_folder_in_every_step(runner, project):
     done = runner(code=0, report="-report")
     assert done.run(STEPS) == 0
@@ -149,6 +151,7 @@ def test_a_report_folder_that_looks_like_an_option_is_a_folder_in_every_step(run
     assert json.loads((project.parent / "scratch" / "gh" / "100.json").read_text())["body"].endswith("ended with 0")
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("code", [0, 1, 2, 3, 4])
 def test_the_run_ends_with_the_exit_code_of_dpverify_unless_it_is_only_to_tell(code, runner):

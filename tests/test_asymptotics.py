@@ -169,6 +169,7 @@ ENDS = st.one_of(
 )
 
 
+@pytest.mark.wide
 @given(TREES, ENDS)
 def test_germs_of_random_functions_hold_on_every_side(tree, end):
     assume("x" in symbols(tree))

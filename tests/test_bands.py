@@ -207,6 +207,7 @@ def test_one_run_of_a_sampled_gaussian_is_exact_and_several_are_enclosed_narrowl
     assert all(float(upper) - float(lower) < 0.05 for lower, upper in zip(band.lower, band.upper, strict=True))
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("claim", [GAUSSIAN, None, Claim(RESPONSE, number(1), number("1e-3"))])
 def test_more_compositions_cost_more_and_errors_and_deltas_fall(claim, sampled, composed):
@@ -282,6 +283,7 @@ def test_no_curve_of_both_orders_is_drawn_of_a_claim_about_one():
             band(one_way)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("neighbours", ["increasing", "decreasing"])
 def test_a_selection_in_one_order_of_the_data_has_a_delta_but_no_trade_off_and_no_composition(neighbours):
     noises = [Radial(parse("exp(-r)"), L1, number(1), number(scale)) for scale in (2, 4)]

@@ -60,6 +60,7 @@ def known(name: str = "dpverify-baseline.json") -> list[dict]:
 # -- what it accepts --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_what_is_in_the_baseline_does_not_fail_a_run_and_what_is_new_does(project):
     run("verify", "specs", code=1)
     run("baseline", "specs")
@@ -70,6 +71,7 @@ def test_what_is_in_the_baseline_does_not_fail_a_run_and_what_is_new_does(projec
     assert said.splitlines()[-1] == "3 claims, 1 as expected; 1 known from the baseline"
 
 
+@pytest.mark.wide
 def test_the_configured_baseline_is_taken_without_a_flag(project):
     Path("pyproject.toml").write_text('[tool.dpverify]\npaths = ["specs"]\nbaseline = "known.json"\n')
     run("baseline")
@@ -101,6 +103,7 @@ def test_what_is_accepted_stays_accepted_where_only_lines_move(project):
     run("verify", "specs", "--baseline", "dpverify-baseline.json", code=0)
 
 
+@pytest.mark.wide
 def test_the_same_run_from_anywhere_matches(project, monkeypatch):
     run("baseline", "specs")
     file = project / "dpverify-baseline.json"
@@ -142,6 +145,7 @@ def test_a_mechanism_of_the_shelf_is_named_as_on_every_machine(tmp_path):
 # -- every format -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_every_format_tells_what_is_known(project):
     run("baseline", "specs")
 
@@ -179,6 +183,7 @@ def test_the_file_is_sorted_one_entry_a_line_and_the_same_every_time(project):
     assert Path("dpverify-baseline.json").read_text() == text
 
 
+@pytest.mark.wide
 def test_what_occurs_no_more_is_named_with_the_way_out(project):
     write("specs/another.toml", RESPONSE, BELOW)
     run("baseline", "specs")
@@ -192,6 +197,7 @@ def test_what_occurs_no_more_is_named_with_the_way_out(project):
     assert run("verify", "specs", *_BASELINE).stderr == ""
 
 
+@pytest.mark.wide
 def test_a_baseline_of_a_part_leaves_the_rest_as_it_was(project):
     write("specs/another.toml", RESPONSE, BELOW)
     write("samplers.py", SAMPLERS)
@@ -206,6 +212,7 @@ def test_a_baseline_of_a_part_leaves_the_rest_as_it_was(project):
     assert "3 accepted, 0 of them new; 1 gone" in run("baseline", "specs/another.toml").stdout
 
 
+@pytest.mark.wide
 def test_a_run_over_a_part_says_nothing_of_the_rest(project):
     write("specs/another.toml", RESPONSE, ABOVE, BELOW)
     run("baseline", "specs")
@@ -276,6 +283,7 @@ def test_a_fault_is_never_accepted(project, monkeypatch):
     run("verify", "specs", *_BASELINE, "--no-cache", code=3)
 
 
+@pytest.mark.wide
 def test_findings_of_audits_are_accepted_where_they_are_asked_for(project):
     write("specs/samplers.py", SAMPLERS)
     write("specs/sampled.toml", UNKNOWN.format(epsilon="0.5", sampler="samplers:response"))  # log(3) is above 0.5
@@ -289,6 +297,7 @@ def test_findings_of_audits_are_accepted_where_they_are_asked_for(project):
     assert "specs/sampled.toml, sampled: VIOLATION" in run("audit", "specs", *AUDITED, *_BASELINE, code=1).stderr
 
 
+@pytest.mark.wide
 def test_an_audit_that_cannot_be_made_is_never_accepted(project):
     write("specs/samplers.py", SAMPLERS)
     write("specs/sampled.toml", UNKNOWN.format(epsilon="0.5", sampler="samplers:crash"))
@@ -308,6 +317,7 @@ def test_a_baseline_that_is_no_file_is_refused_at_once(tmp_path):
 # -- who reads it ----------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_in_a_project_that_init_made_the_baseline_is_read_from_then_on(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("pyproject.toml").write_text('[project]\nname = "x"  # ours\n')

@@ -127,6 +127,7 @@ def test_no_file_of_the_cache_hides_a_refutation_as_undecided(folder, searches):
     assert forged(hide) == [first] and searches == ["below", "below"]
 
 
+@pytest.mark.wide
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_in_place_of_a_file_is_no_hit_and_nothing_waits_for_it(folder):
     run("verify", "response.toml", "--certificates", "out", code=1)
@@ -139,6 +140,7 @@ def test_a_pipe_in_place_of_a_file_is_no_hit_and_nothing_waits_for_it(folder):
     assert [file.is_file() for file in [*kept(), *Path("out").iterdir()]] == [True] * 5
 
 
+@pytest.mark.wide
 def test_other_digits_and_other_claims_are_other_questions(folder, searches):
     answers()
     answers("response.toml", "--digits", "21")
@@ -147,6 +149,7 @@ def test_other_digits_and_other_claims_are_other_questions(folder, searches):
     assert searches == ["above", "below", "above", "below", "above"]
 
 
+@pytest.mark.wide
 def test_without_a_cache_everything_is_searched_and_nothing_kept(folder, searches):
     answers("response.toml", "--no-cache")
     assert not Path("kept").exists()
@@ -284,6 +287,7 @@ def test_reasons_that_were_altered_never_change_a_verdict(folder):
     assert forged(change) == first
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"schema": 1, "schema": 2}', b"null", b"1" * 5000])
 def test_a_damaged_file_is_found_anew_and_replaced(folder, searches, content):
@@ -322,6 +326,7 @@ _BAND_FORGERIES = {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("forge", _BAND_FORGERIES.values(), ids=list(_BAND_FORGERIES))
 def test_data_of_a_picture_that_was_altered_is_made_anew(folder, forge):
@@ -334,6 +339,7 @@ def test_data_of_a_picture_that_was_altered_is_made_anew(folder, forge):
     assert Path("out/response.curves.json").read_bytes() == first
 
 
+@pytest.mark.wide
 def test_false_data_of_a_picture_that_somebody_else_wrote_is_made_anew(folder):
     """Well-formed, and not against what the kernel says at the claimed epsilon; but without this user's seal, or with another's."""
     run("report", "response.toml", "-o", "out", code=1)
@@ -360,6 +366,7 @@ def test_a_key_that_others_could_have_read_seals_nothing(tmp_path, monkeypatch):
     assert seal.seal("text") is None
 
 
+@pytest.mark.wide
 def test_the_data_of_a_picture_of_other_claims_or_of_no_known_kind_is_made_anew(folder):
     run("report", "response.toml", "-o", "out", code=1)
     first = Path("out/response.curves.json").read_bytes()
@@ -370,6 +377,7 @@ def test_the_data_of_a_picture_of_other_claims_or_of_no_known_kind_is_made_anew(
         assert Path("out/response.curves.json").read_bytes() == first
 
 
+@pytest.mark.wide
 def test_a_certificate_under_another_claims_name_is_not_taken(folder, searches):
     first = answers()
     one, other = kept()
@@ -409,6 +417,7 @@ def test_certificates_that_lie_in_the_output_folder_need_no_search(folder, searc
     assert {file.name: file.read_bytes() for file in Path("out").iterdir()} == files
 
 
+@pytest.mark.wide
 def test_a_report_over_its_own_certificates_needs_no_search(folder, searches):
     Path("response.toml").write_text(RESPONSE + ABOVE + BELOW + 'expect = "refuted"\n')
     run("report", "response.toml", "-o", "out", "--no-cache", code=0)
@@ -416,6 +425,7 @@ def test_a_report_over_its_own_certificates_needs_no_search(folder, searches):
     assert searches == ["above", "below"]
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "alter",
@@ -535,6 +545,7 @@ def test_the_verb_of_a_project_without_a_cache_says_so(folder, monkeypatch):
     assert "cache = false in [tool.dpverify]" in run("cache", "dir", code=2).stderr
 
 
+@pytest.mark.wide
 def test_two_processes_at_once_leave_whole_files(folder):
     command = [sys.executable, "-m", "dpverify.cli", "verify", "response.toml"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -547,6 +558,7 @@ def test_two_processes_at_once_leave_whole_files(folder):
 # -- several processes ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_several_processes_answer_as_one_does(folder):
     Path("response.toml").write_text(RESPONSE + "".join(f'[[claim]]\nname = "{n}"\nepsilon = "{n}/10"\n' for n in range(24)))
     Path("other.toml").write_text(RESPONSE + ABOVE)

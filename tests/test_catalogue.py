@@ -88,6 +88,7 @@ def test_names_expectations_and_lines_of_claims(read):
     assert {stated.claim.mechanism_name for stated in spec.claims} == {"spec"}
 
 
+@pytest.mark.wide
 def test_every_claim_of_the_catalogue_reads_and_survives_its_canonical_form():
     every = [stated for path in shelved.SPECS for stated in shelved.read(path).claims]
     assert [stated.name for stated in every if from_json(to_json(stated.claim)) != stated.claim] == []

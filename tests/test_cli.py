@@ -66,6 +66,7 @@ def claims(*args: str, code: int | None = 0) -> list[dict]:
 # -- verify -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_exit_codes_tell_expected_wrong_and_undecided_apart(spec):
     run("verify", spec(RESPONSE, ABOVE, EXACT, TIGHT), code=0)
     run("verify", spec(RESPONSE, BELOW), code=1)
@@ -114,6 +115,7 @@ def test_the_text_answers_first_then_says_why(spec):
     assert max(map(len, out)) <= 100
 
 
+@pytest.mark.wide
 def test_more_is_told_where_it_is_asked_for_and_less(spec):
     file = spec(RESPONSE, ABOVE, BELOW, 'expect = "refuted"')
     full = run("verify", file, "-v").stdout
@@ -135,6 +137,7 @@ def test_numbers_are_told_as_their_author_wrote_them(spec, number, told):
     assert f"epsilon {told}" in run("verify", spec(RESPONSE, ABOVE.replace("1.099", number)), code=None).stdout.splitlines()[0] + " "
 
 
+@pytest.mark.wide
 def test_the_other_formats_say_the_same(spec):
     file = spec(RESPONSE, ABOVE, BELOW)
     suite = ET.fromstring(run("verify", file, "--format", "junit", code=1).stdout.encode())
@@ -190,6 +193,7 @@ def test_a_chosen_claim_has_the_certificate_that_it_has_among_all(spec):
     assert claim["certificate"] == str(Path("out") / "response.d3-nu5-2.cert.json")
 
 
+@pytest.mark.wide
 def test_a_finding_is_found_again_by_the_one_line_that_it_prints(spec):
     Path("my specs").mkdir()
     file = spec(RESPONSE, ABOVE, BELOW.replace("just below", "it's `below` $HOME"), name="my specs/a b.toml")
@@ -203,6 +207,7 @@ def test_a_finding_is_found_again_by_the_one_line_that_it_prints(spec):
     assert result["message"]["text"].splitlines()[-1] == line
 
 
+@pytest.mark.wide
 def test_the_replay_of_a_file_that_looks_like_an_option_names_it_as_a_file(spec, monkeypatch):
     file = Path(spec(RESPONSE, BELOW))
     monkeypatch.chdir(file.parent)
@@ -213,6 +218,7 @@ def test_the_replay_of_a_file_that_looks_like_an_option_names_it_as_a_file(spec,
         assert run(*shlex.split(line.removeprefix("replay: dpverify ")), code=1).stdout.count("REFUTED") == 1
 
 
+@pytest.mark.wide
 def test_what_is_as_expected_and_not_refuted_needs_no_replay(spec):
     assert "replay" not in run("verify", spec(RESPONSE, ABOVE)).stdout
     assert "replay" not in run("verify", spec(RESPONSE, BELOW, 'expect = "refuted"')).stdout
@@ -382,6 +388,7 @@ def test_check_of_nothing_is_bad_usage(tmp_path):
 # -- report and explain -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_a_report_is_pages_certificates_and_indexes_and_the_same_every_time(spec):
     file = spec(RESPONSE, ABOVE, BELOW, 'expect = "refuted"')
     run("report", file, "-o", "out")
@@ -395,6 +402,7 @@ def test_a_report_is_pages_certificates_and_indexes_and_the_same_every_time(spec
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == first
 
 
+@pytest.mark.wide
 def test_certificates_and_curves_have_folders_of_their_own_where_that_is_asked_for(spec):
     file = spec(RESPONSE, ABOVE, BELOW, 'expect = "refuted"')
     run("report", file, "-o", "flat")
@@ -414,6 +422,7 @@ def test_certificates_and_curves_have_folders_of_their_own_where_that_is_asked_f
     assert "missing: out/certificates/response.just-above.cert.json" in run("check", "out", code=1).stdout
 
 
+@pytest.mark.wide
 def test_a_report_moves_what_it_wrote_to_the_folders_and_back(spec):
     file = spec(RESPONSE, ABOVE)
     run("report", file, "-o", "out")
@@ -434,6 +443,7 @@ def test_the_digest_of_a_report_with_folders_is_what_its_line_makes(spec):
     assert f"<code>{made}</code>" in page
 
 
+@pytest.mark.wide
 def test_a_report_drops_certificates_of_claims_that_are_gone(spec):
     run("report", spec(RESPONSE, ABOVE, EXACT), "-o", "out")
     run("report", spec(RESPONSE, ABOVE), "-o", "out")
@@ -444,6 +454,7 @@ def test_a_report_drops_certificates_of_claims_that_are_gone(spec):
     assert not list(Path("out").glob("*cert*"))
 
 
+@pytest.mark.wide
 def test_a_report_removes_nothing_that_is_not_its_own(spec):
     def named(name, *parts):
         return str(Path(spec(*parts)).rename(f"{name}.toml"))
@@ -460,6 +471,7 @@ def test_a_report_removes_nothing_that_is_not_its_own(spec):
     assert all((Path("out") / name).read_bytes() == content for name, content in theirs.items())
 
 
+@pytest.mark.wide
 def test_a_forged_list_of_certificates_makes_a_report_remove_nothing_elsewhere(spec):
     run("report", spec(RESPONSE, ABOVE, EXACT), "-o", "out")
     outside = Path("outside.cert.json")
@@ -471,6 +483,7 @@ def test_a_forged_list_of_certificates_makes_a_report_remove_nothing_elsewhere(s
     assert outside.exists()
 
 
+@pytest.mark.wide
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 def test_a_report_is_written_where_nothing_can_be_told_and_the_code_says_that_it_was_not(spec):
     file = spec(RESPONSE, ABOVE)
@@ -486,6 +499,7 @@ def test_a_page_escapes_what_a_claim_file_says(spec):
     assert "\\<script\\>" in Path("out/index.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.wide
 def test_every_rule_is_explained(monkeypatch):
     for name in RULES:
         monkeypatch.setattr("dpverify.cli.explain._uses", lambda name=name: iter([("somebody", {name}), ("another", set())]))
@@ -495,12 +509,14 @@ def test_every_rule_is_explained(monkeypatch):
         assert all(f"checked: {line}" in out for line in stated(name).checked), name
 
 
+@pytest.mark.wide
 def test_a_theorem_and_a_mechanism_of_one_name_are_both_explained():
     assert "laplace" in EXPLAINED
     out = run("explain", "laplace").stdout
     assert stated("laplace").statement in out and f"{Path('specs') / 'laplace.toml'}\n" in out and "\n  claim: " in out
 
 
+@pytest.mark.wide
 def test_a_mechanism_is_explained_by_name_with_the_rules_that_decide_it(spec):
     run("report", spec(RESPONSE, ABOVE, EXACT), "-o", "reports")
     Path("specs").mkdir()
@@ -557,6 +573,7 @@ def test_from_python_one_function_reads_and_one_judges(spec):
     assert dpverify.verify(stated.claim).judgement.verdict == "PROVED"
 
 
+@pytest.mark.wide
 def test_a_reader_that_closes_the_pipe_is_no_verdict(tmp_path):
     file = tmp_path / "response.toml"
     claims = "".join(f'[[claim]]\nname = "{i}"\nepsilon = 2\n' for i in range(300))

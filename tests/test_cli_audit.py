@@ -282,6 +282,7 @@ def test_a_right_sampler_passes_and_a_wrong_one_is_a_violation_of_the_model(case
     assert (VIOLATION, "model") in found(refuted), refuted
 
 
+@pytest.mark.wide
 def test_a_sparse_vector_technique_with_too_little_noise_is_found(spec):
     """SVT4 of Lyu, Su & Li 2017 has epsilon 1.742 on this pair, where 1 is claimed."""
     pair = "pairs = [[[1, 1, 1, 1, 1, 1, 1, 1, 1, 1], [2, 2, 2, 2, 2, 0, 0, 0, 0, 0]]]"
@@ -289,6 +290,7 @@ def test_a_sparse_vector_technique_with_too_little_noise_is_found(spec):
     assert found(entries) == [(VIOLATION, "model")] and 1 <= entries[0]["epsilon_lower"] < 1.742
 
 
+@pytest.mark.wide
 def test_numpys_laplace_leaks_by_its_floats_and_not_by_its_model(spec):
     entries = audits(spec(LAPLACE, ONE, "floats"), code=1)
     assert found(entries) == [(VIOLATION, "float"), (NO_VIOLATION_SEEN, "model")]
@@ -310,6 +312,7 @@ def test_a_mean_that_is_not_clipped_is_a_finding_of_the_query(spec):
     assert "a move of" in entries[0]["event"] and entries[0]["sampler"] == "noise:mean_unclipped"
 
 
+@pytest.mark.wide
 def test_the_sensitivity_of_a_query_in_the_claim_is_searched_too(spec):
     """Three counts, of which the declared query adds two; the one that is run adds them twice."""
     (Path(spec(LAPLACE, ONE, "laplace")).parent / "sums.py").write_text(
@@ -355,6 +358,7 @@ def test_a_sampler_without_a_generator_is_said_not_to_be_reproducible(spec):
     assert entries[0]["seed"] is None and "cannot be repeated" in entries[0]["notes"][0]
 
 
+@pytest.mark.wide
 def test_without_a_seed_one_is_drawn_and_told(spec):
     file = spec(LAPLACE, ONE, "half")
     first = json.loads(run("audit", file, "--format", "json", "--samples", 5000, "--workers", 0, code=1).stdout)["audits"][0]
@@ -364,6 +368,7 @@ def test_without_a_seed_one_is_drawn_and_told(spec):
     assert {**first, "seconds": 0} == {**again, "seconds": 0}
 
 
+@pytest.mark.wide
 def test_the_other_formats_say_the_same(spec, monkeypatch):
     run_once(monkeypatch)
     file = spec(LAPLACE, f'name = "a | b"\n{ONE}', "floats")
@@ -399,6 +404,7 @@ def test_a_pass_is_a_pass_in_every_format(spec):
     assert "proved" not in (told("text") + told("markdown") + told("json").replace("PROVED", "")).lower()
 
 
+@pytest.mark.wide
 def test_a_report_holds_what_was_audited(spec, tmp_path):
     file = spec(LAPLACE, ONE, "half")
     run("report", file, "-o", tmp_path / "out", "--samples", 3000, "--seed", 1, "--workers", 0, "--format", "json", code=1)
@@ -409,6 +415,7 @@ def test_a_report_holds_what_was_audited(spec, tmp_path):
     assert "VIOLATION" not in (tmp_path / "proofs" / "index.md").read_text()
 
 
+@pytest.mark.wide
 def test_a_report_whose_audit_cannot_be_made_is_code_2_and_says_so(spec, tmp_path):
     file = spec(LAPLACE, ONE, "crashing")
     result = run("report", file, "-o", tmp_path, "--samples", 500, "--workers", 0, "--format", "json", code=2)
@@ -484,6 +491,7 @@ def test_options_that_make_no_sense_are_code_2(option, spec):
     run("audit", spec(LAPLACE, ONE, "laplace"), *option, code=2)
 
 
+@pytest.mark.wide
 def test_the_fault_of_one_file_leaves_the_findings_of_the_others_in_every_format(spec, monkeypatch):
     run_once(monkeypatch)
     files = [spec(LAPLACE, ONE, "crashing", name="a.toml"), spec(LAPLACE, ONE, "laplace", name="b.toml")]
@@ -510,6 +518,7 @@ def entry(text):
     return [{**audit, "seconds": 0} for audit in json.loads(text)["audits"]]
 
 
+@pytest.mark.wide
 def test_a_command_that_is_killed_goes_on_from_its_checkpoint_to_the_same_finding(spec, tmp_path):
     """Killed with -9 in the middle; what it says after is what an undisturbed run says, though it is not told the seed again."""
     file, kept = spec(LAPLACE, ONE, "slow"), tmp_path / "kept"
@@ -530,6 +539,7 @@ def test_a_command_that_is_killed_goes_on_from_its_checkpoint_to_the_same_findin
     assert entry(went_on.stdout) == entry(run("audit", file, *options, "--workers", 1, "--seed", 3, code=0).stdout)
 
 
+@pytest.mark.wide
 def test_each_claim_of_a_file_has_a_checkpoint_of_its_own(spec, tmp_path):
     file = spec(LAPLACE, f"{ONE}\n[[claim]]\nsensitivity = 1\nepsilon = 2", "laplace")
     first = audits(file, "--checkpoint", tmp_path / "kept", samples=1000)
@@ -546,6 +556,7 @@ def test_a_checkpoint_of_another_audit_is_refused(spec, tmp_path):
     assert "checkpoint of another audit" in result.stderr
 
 
+@pytest.mark.wide
 def test_a_checkpoint_is_extended_to_more_samples_whenever_it_was_stopped_and_never_to_fewer(spec, tmp_path):
     """Straight from 500 to 2,000, or with a stop in the middle of the extension: the same finding, of all samples."""
     file, one, other = spec(LAPLACE, ONE, "laplace"), tmp_path / "one", tmp_path / "other"
@@ -569,6 +580,7 @@ def test_a_checkpoint_is_extended_to_more_samples_whenever_it_was_stopped_and_ne
 # -- a ledger --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_a_ledger_tells_what_is_known_of_each_claim_over_time(spec, tmp_path):
     file, kept = spec(LAPLACE, f"{ONE}\n[[claim]]\nname = \"two\"\nsensitivity = 1\nepsilon = 2", "laplace"), tmp_path / "audits.db"
     said = [audits(file, "--ledger", kept, samples=600) for _ in range(2)]
@@ -604,6 +616,7 @@ def test_one_checkpoint_is_not_for_several_files(spec, tmp_path):
     assert "one by one" in run("audit", *files, "--checkpoint", tmp_path / "kept", code=2).stderr
 
 
+@pytest.mark.wide
 def test_a_full_disk_is_one_clear_error_and_leaves_the_earlier_checkpoint(spec, tmp_path, monkeypatch):
     file, kept = spec(LAPLACE, ONE, "laplace"), tmp_path / "kept"
     options = ["--samples", 500, "--seed", 1, "--workers", 0, "--checkpoint", kept]
@@ -643,6 +656,7 @@ REPLAYS = {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", REPLAYS)
 def test_the_printed_command_finds_each_finding_again(case, spec):
@@ -670,6 +684,7 @@ def test_the_finding_of_a_query_is_found_again_by_its_command(seed, spec):
     assert one["samples"] == 0 and "a move of 2" in one["event"] and {**one, "seconds": 0} == {**again, "seconds": 0}
 
 
+@pytest.mark.wide
 def test_the_text_shows_the_command_as_it_is_to_be_typed_where_the_file_is(spec, monkeypatch):
     folder = Path(spec(LAPLACE, ONE, "half")).parent
     monkeypatch.chdir(folder.parent)
@@ -689,6 +704,7 @@ def test_a_command_on_a_directory_prints_the_file_of_each_finding(spec):
     assert shlex.split(entry["replay"])[2] == entry["file"] == str(folder / "b.toml")
 
 
+@pytest.mark.wide
 def test_only_the_claims_that_are_named_are_audited_and_a_name_that_no_claim_has_is_an_error(spec):
     file = spec(LAPLACE, f'name = "one"\n{ONE}\n[[claim]]\nname = "two"\n{ONE}\n[[claim]]\nname = "three"\n{ONE}', "laplace")
     assert [entry["name"] for entry in audits(file, "--claim", "three", "--claim", "one", samples=500, code=0)] == ["one", "three"]
@@ -696,6 +712,7 @@ def test_only_the_claims_that_are_named_are_audited_and_a_name_that_no_claim_has
     assert "'tow'" in result.stderr and "'four'" in result.stderr and "'two'" in result.stderr
 
 
+@pytest.mark.wide
 def test_findings_are_the_same_for_any_number_of_workers(spec):
     file = spec(LAPLACE, ONE, "floats")
     answers = [audits(file, "--workers", workers, samples=5000) for workers in (0, 1, 2)]

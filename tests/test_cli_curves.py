@@ -30,6 +30,7 @@ def run(tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.wide
 def test_every_row_of_a_table_encloses_the_truth(run):
     told = run("laplace.toml")
     assert told.exit_code == 0, told.output
@@ -54,11 +55,13 @@ def test_an_event_has_curves_too(run):
         assert float(low) - 1e-9 <= truth <= float(high) + 1e-9
 
 
+@pytest.mark.wide
 def test_what_is_known_from_above_alone_has_no_lower_side(run):
     found = json.loads(run("mixture.json", "--curve", "delta", "--format", "json").stdout)["delta"]
     assert set(found["lower"]) == {None} and float(found["upper"][1]) < 1
 
 
+@pytest.mark.wide
 def test_a_picture_is_a_file_by_itself(run):
     picture = minidom.parseString(run("laplace.toml", "--format", "svg").stdout).documentElement
     assert picture.tagName == "svg" and picture.getAttribute("xmlns") == "http://www.w3.org/2000/svg"

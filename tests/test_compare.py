@@ -482,6 +482,7 @@ POINTS = [
 ]
 
 
+@pytest.mark.wide
 @settings(max_examples=examples(50), deadline=None)
 @given(_terms(2), _terms(2), st.sampled_from([None, "1", "0", "-1", "1/1000"]))
 def test_what_is_proved_holds_at_every_point_tried(a: Expr, b: Expr, shift: str | None) -> None:
@@ -505,6 +506,7 @@ def test_what_is_proved_holds_at_every_point_tried(a: Expr, b: Expr, shift: str 
             assert abs(left - right) <= slack * max(1, abs(left), abs(right))
 
 
+@pytest.mark.wide
 @settings(max_examples=examples(60), deadline=None)
 @given(_terms(2), _terms(1))
 def test_a_counterexample_contradicts_every_proof(a: Expr, b: Expr) -> None:
@@ -558,6 +560,7 @@ def formed(expr: Expr, domains: dict[str, Domain] | None = None) -> Expr:
     return div(forms.tree(found.top), forms.tree(found.bottom))
 
 
+@pytest.mark.wide
 @settings(max_examples=100, deadline=None)
 @given(_terms(3))
 def test_the_form_of_an_expression_has_the_same_value_at_every_point_tried(a: Expr) -> None:
@@ -574,6 +577,7 @@ def test_the_form_of_an_expression_has_the_same_value_at_every_point_tried(a: Ex
             assert abs(before - after) <= MP.mpf(10) ** -40 * max(1, abs(before))
 
 
+@pytest.mark.wide
 @settings(max_examples=examples(100), deadline=None)
 @given(CONSTANTS, CONSTANTS)
 def test_the_form_of_a_constant_has_the_same_value(a: Expr, b: Expr) -> None:
@@ -623,6 +627,7 @@ def test_a_power_too_large_to_write_out_is_not_written_out() -> None:
 # -- signs of parts --------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 @settings(max_examples=examples(150), deadline=None)
 @given(_terms(3))
 def test_the_sign_that_parts_tell_is_the_sign_at_every_point_tried(a: Expr) -> None:

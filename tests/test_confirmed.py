@@ -58,6 +58,7 @@ def run(*arguments: str):
     return CliRunner().invoke(main, [*arguments, "--no-cache"] if arguments[0] != "check" else arguments)
 
 
+@pytest.mark.wide
 def test_json_says_by_what_each_verdict_is_confirmed(folder):
     found = json.loads(run("verify", "pure.toml", "delta.toml", "--format", "json").stdout)["claims"]
     claims = {one["name"]: one["confirmed"] for one in found}
@@ -65,6 +66,7 @@ def test_json_says_by_what_each_verdict_is_confirmed(folder):
     assert claims["with a delta"] == ["kernel"]
 
 
+@pytest.mark.wide
 def test_a_run_that_requires_a_second_opinion_fails_where_there_is_none(folder):
     assert run("verify", "pure.toml", "--require", "second-checker").exit_code == 0
     answer = run("verify", "pure.toml", "delta.toml", "--require", "second-checker")
@@ -73,6 +75,7 @@ def test_a_run_that_requires_a_second_opinion_fails_where_there_is_none(folder):
     assert "holds: PROVED, confirmed" not in answer.stdout
 
 
+@pytest.mark.wide
 def test_every_format_tells_of_a_verdict_that_is_not_confirmed(folder):
     for style in ("sarif", "junit", "github", "markdown"):
         answer = run("verify", "delta.toml", "--require", "second-checker", "--format", style)
@@ -80,12 +83,14 @@ def test_every_format_tells_of_a_verdict_that_is_not_confirmed(folder):
         assert "confirmed by the kernel alone" in answer.stdout, style
 
 
+@pytest.mark.wide
 def test_a_baseline_accepts_a_verdict_that_is_confirmed_once_and_keeps_it_where_nothing_is_required(folder):
     assert run("baseline", "delta.toml", "--require", "second-checker", "-o", "known.json").exit_code == 0
     assert run("verify", "delta.toml", "--require", "second-checker", "--baseline", "known.json").exit_code == 0
     assert "no longer so" not in run("verify", "delta.toml", "--baseline", "known.json").stderr
 
 
+@pytest.mark.wide
 def test_check_says_how_each_certificate_is_confirmed_and_fails_where_more_is_required(folder):
     run("verify", "pure.toml", "delta.toml", "--certificates", "certs")
     told = run("check", "--trust", "certs").stdout
@@ -96,12 +101,14 @@ def test_check_says_how_each_certificate_is_confirmed_and_fails_where_more_is_re
     assert "delta.with-a-delta.cert.json" in answer.stdout
 
 
+@pytest.mark.wide
 def test_the_report_counts_them(folder):
     run("report", "pure.toml", "delta.toml", "-o", "out", "--no-audit")
     assert "Confirmed: 3 by the kernel, 2 by the second checker too" in (folder / "out" / "index.md").read_text()
     assert run("check", "out").exit_code == 0
 
 
+@pytest.mark.wide
 def test_an_answer_in_python_says_it():
     assert dp.verify(dp.laplace(scale=1), sensitivity=1, epsilon=1).confirmed[:2] == ("kernel", "second checker")
     undecided = dp.verify(dp.radial("1/(1+r**2)", norm="l2", dimension=1), sensitivity=1, epsilon=1, delta="1e-400")

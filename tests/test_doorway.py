@@ -26,6 +26,7 @@ def test_importing_the_package_loads_nothing_of_it():
     assert run.stdout.strip() == "[]"
 
 
+@pytest.mark.wide
 def test_audits_designs_and_samplers_load_nothing_that_they_seldom_need():
     program = (
         "import sys, dpverify.api.audits, dpverify.api.design, dpverify.api.samplers\n"

@@ -1,5 +1,7 @@
 """Witnesses in words: what a refutation of a claim with delta says of its neighbours."""
 
+import pytest
+
 from dpverify.search.verify import verify
 from dpverify.trusted.kernel.expr import num, parse
 from dpverify.trusted.kernel.model import L2, Claim, Compose, Part, Radial, Translation
@@ -19,6 +21,7 @@ def test_a_witness_about_one_additive_mechanism_says_how_far_apart_the_answers_a
     assert pair(Translation(parse("exp(-abs(z))")), parse("1/2"), "1/4", "1/10").startswith("answers 1/2 apart")
 
 
+@pytest.mark.wide
 def test_a_witness_at_a_shorter_shift_does_not_speak_of_the_sensitivity():
     """The worst shift of this density is about 1.2, where answers may be 2 apart."""
     assert "answers 2 apart" not in pair(ZERO_INSIDE, num(2), "1", "1/4")

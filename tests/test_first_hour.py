@@ -145,6 +145,7 @@ def test_a_usual_mistake_is_told_with_the_way_out(folder, text, said):
     assert said in run("verify", "noise.toml", code=2).stderr
 
 
+@pytest.mark.wide
 def test_gaussian_noise_without_a_delta_is_told_the_delta_that_would_do(folder):
     Path("noise.toml").write_text('[mechanism]\nkind = "builtin"\nname = "gaussian"\nsigma = 2\n' + CLAIM)
     told = "No epsilon is enough at delta 0: the claim needs a delta, and 0.0068296 will do at epsilon 1."

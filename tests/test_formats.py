@@ -85,12 +85,14 @@ def test_sarif_tools_reads_every_claim_that_is_not_as_expected_at_its_line(proje
     assert NAME in found["error"][0]["Description"]
 
 
+@pytest.mark.wide
 def test_sarif_tools_reads_what_an_audit_found(project):
     found = issues(audited("sarif"))["error"]
     assert {"VIOLATION", "NONCONFORMING"} == {one["Code"] for one in found}
     assert {one["Location"] for one in found} == {"audits/half.toml"}
 
 
+@pytest.mark.wide
 def test_the_summary_of_sarif_tools_counts_the_same(project):
     Path("log.sarif").write_text(verified("sarif"), encoding="utf-8")
     run = subprocess.run([sys.executable, "-m", "sarif", "summary", "log.sarif"], capture_output=True, text=True, check=True)
@@ -132,6 +134,7 @@ def test_sarif_is_valid_by_the_published_schema(project, log):
     assert sarif_faults(json.loads(log("sarif"))) == []
 
 
+@pytest.mark.wide
 def test_the_sarif_of_a_report_with_all_of_it_is_valid(project):
     answered("report", "claims", "audits", "-o", "out", "--format", "sarif")
     log = json.loads(Path("out/results.sarif").read_text(encoding="utf-8"))
@@ -139,6 +142,7 @@ def test_the_sarif_of_a_report_with_all_of_it_is_valid(project):
     assert {"REFUTED", "UNKNOWN"} <= {result["ruleId"] for result in log["runs"][0]["results"]}
 
 
+@pytest.mark.wide
 def test_sarif_marks_what_a_baseline_accepts_and_is_valid(project):
     answered("baseline", "claims", "-o", "accepted.toml")
     log = json.loads(answered("verify", "claims", "--baseline", "accepted.toml", "--format", "sarif"))
@@ -146,6 +150,7 @@ def test_sarif_marks_what_a_baseline_accepts_and_is_valid(project):
     assert [result["suppressions"][0]["status"] for result in log["runs"][0]["results"]] == ["accepted", "accepted"]
 
 
+@pytest.mark.wide
 def test_an_audit_that_could_not_be_made_is_a_failed_invocation_in_valid_sarif(project):
     log = json.loads(audited("sarif"))
     (invocation,) = log["runs"][0]["invocations"]
@@ -295,6 +300,7 @@ def test_a_linked_file_is_named_by_where_it_is(project):
     assert places(json.loads(verified("sarif", "link.toml")))[0]["artifactLocation"]["uri"] == "claims/undecided.toml"
 
 
+@pytest.mark.wide
 def test_sarif_leads_to_the_sampler_that_violates_its_claim(project):
     log = json.loads(audited("sarif"))
     for result in log["runs"][0]["results"]:
@@ -361,6 +367,7 @@ def test_junitparser_reads_every_claim_and_which_fail(project):
     assert "REFUTED" in cases[NAME].result[0].text
 
 
+@pytest.mark.wide
 def test_junitparser_reads_audits_and_which_could_not_be_made(project):
     cases = [case for suite in JUnitXml.fromstring(audited("junit").encode()) for case in suite]
     results = {case.classname: [type(one) for one in case.result] for case in cases}
@@ -407,6 +414,7 @@ def test_a_github_command_is_one_line_at_the_claim_with_its_text_whole(project):
     assert NAME in decoded(found[0]["message"])
 
 
+@pytest.mark.wide
 def test_annotations_and_sarif_name_files_from_the_root_of_the_repository_and_findings_by_their_claim(tmp_path, monkeypatch):
     folder = tmp_path / "service"
     folder.mkdir()
@@ -430,6 +438,7 @@ def test_annotations_and_sarif_name_files_from_the_root_of_the_repository_and_fi
         assert result["message"]["text"].startswith(f"a count: {result['ruleId']}")
 
 
+@pytest.mark.wide
 def test_all_formats_name_the_same_claims(project):
     sarif = {result["locations"][0]["logicalLocations"][0]["name"] for result in json.loads(verified("sarif"))["runs"][0]["results"]}
     record = {claim["name"] for claim in json.loads(verified("json"))["claims"] if not claim["as_expected"]}
@@ -440,6 +449,7 @@ def test_all_formats_name_the_same_claims(project):
 # -- the schema of claim files, in other people's tools --------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_check_jsonschema_takes_claim_files_and_says_where_one_is_wrong(project):
     assert check_jsonschema(str(CLAIM_FILES), *sorted((ROOT / "specs").glob("*laplace*.toml"))) == ""
     Path("wrong.toml").write_text(RESPONSE + "[[claim]]\nepsilom = 1\n")

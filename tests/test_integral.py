@@ -173,6 +173,7 @@ def test_infinitely_many_steps_are_summed_in_every_dimension(rise, d):
     assert contains(normaliser(noise), staircase_integral(exact, mpmath.mpf(1) / 3, d - 1))
 
 
+@pytest.mark.wide
 def test_steps_in_many_dimensions_are_summed_or_bounded_by_what_they_step_along():
     noise = radial("exp(-floor(r))", 100)
     assert contains(normaliser(noise), staircase_integral(mpmath.mpf(1), mpmath.mpf(0), 99) * mpmath.e)

@@ -474,6 +474,7 @@ def test_a_rule_speaks_of_parts_where_the_registry_says_so_alone():
 # -- the command --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_the_kernel_alone_rechecks_files(tmp_path):
     good, bad, forged = tmp_path / "good.cert.json", tmp_path / "bad.cert.json", tmp_path / "forged.cert.json"
     good.write_text(encode(certified("1.1", "PROVED", UPPER)))

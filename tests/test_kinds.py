@@ -261,6 +261,7 @@ def run(folder, code, *args):
     return subprocess.run([sys.executable, "-c", code, *args], cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.wide
 def test_a_kind_that_is_added_as_contributing_says_is_read_shown_and_judged(copy):
     applied(copy, STEPS)
     done = run(copy, LOOKED_AT, FILE, TWICE)
@@ -274,6 +275,7 @@ def test_a_kind_that_is_added_as_contributing_says_is_read_shown_and_judged(copy
     assert said["new"] == ["PROVED", "answers at most 1 apart"]
 
 
+@pytest.mark.wide
 def test_a_kind_that_is_half_added_does_not_run_and_is_named(copy):
     applied(copy, STEPS[:1])
     done = run(copy, "import dpverify.catalogue.kinds")

@@ -98,6 +98,7 @@ BAD = (
 )  # fmt: skip
 
 
+@pytest.mark.wide
 @posix
 def test_an_answer_that_cannot_be_told_is_code_2_from_every_verb(here):
     run("verify", "two.toml", "--certificates", ".")
@@ -109,6 +110,7 @@ def test_an_answer_that_cannot_be_told_is_code_2_from_every_verb(here):
     assert {case: code for case, code in codes.items() if code != 2} == {}
 
 
+@pytest.mark.wide
 @posix
 def test_what_is_told_to_nobody_on_stderr_changes_no_code(here):
     bad = {" ".join(args): code_of(lambda args=args: cli.main(args), quiet, (full, os.close)[i % 2]) for i, args in enumerate(BAD)}
@@ -181,6 +183,7 @@ def test_a_report_that_cannot_be_written_is_told(here, no_space):
     assert not [path for path in Path("out").rglob("*") if path.is_file()]
 
 
+@pytest.mark.wide
 def test_what_a_file_was_to_hold_is_told_where_it_cannot_be_written(here, no_space):
     shutil.copy("least.toml", "kept.toml")
     Path("full").mkdir()

@@ -21,6 +21,7 @@ def tool(name):
 graph, measures = tool("graph"), tool("measures")
 
 
+@pytest.mark.wide
 def test_the_design_states_the_numbers_of_the_code():
     """Where this fails, `python tools/measures.py` writes the numbers of today."""
     page = measures.PAGE.read_text()

@@ -238,6 +238,7 @@ def test_a_device_is_not_read():
 # -- files that are written ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_a_long_name_loses_no_run_and_takes_no_other_files_place(folder):
     for end in "ab":
         Path(f"{'n' * 240}{end}.toml").write_text(RESPONSE + ABOVE)
@@ -389,6 +390,7 @@ def statement(folder: Path, mechanism: str, claim: str) -> str:
     return run("check", "proofs", code=0).stdout
 
 
+@pytest.mark.wide
 def test_check_tells_apart_whatever_claims_say(folder):
     open_noise = 'kind = "builtin"\nname = "laplace"\nscale = "s"\nparameters = {s = "positive"}'
     noise, claim = 'kind = "builtin"\nname = "laplace"\nscale = 2', "sensitivity = 1\nepsilon = '1/2'"
@@ -426,6 +428,7 @@ def test_the_page_says_how_its_digest_is_made(folder):
     assert f"<dt>their digest</dt><dd><code>{made}</code>" in page
 
 
+@pytest.mark.wide
 def test_claim_files_demand_a_certificate_of_exactly_each_claim(folder):
     run("verify", "response.toml", "--certificates", "out", code=0)
     assert run("check", "out", "--against", "response.toml", code=0).stdout.endswith("2 certificates, 2 valid\n")
@@ -554,6 +557,7 @@ def test_scores_beyond_all_floats_are_no_fault(folder, mechanism, size, epsilon)
     assert run("verify", "big.toml", "--no-cache").exit_code in (0, 1, 2, 4)
 
 
+@pytest.mark.wide
 def test_thirty_parameters_take_no_memory(folder):
     names = [f"p{i}" for i in range(30)]
     density, domains = f"exp(-abs(z)/({' + '.join(names)}))", ", ".join(f'{name} = "positive"' for name in names)

@@ -70,6 +70,7 @@ def test_every_file_is_in_one_share_and_all_shares_are_about_as_long(costs, coun
     assert taken == [shared(names[::-1], Share(number, count))[::-1] for number in range(1, count + 1)], "whatever the order"
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("count", [1, 3, 7])
 def test_parts_put_together_are_one_run_byte_for_byte(count, files):
     report(files, "-o", "whole", "--no-cache")
@@ -79,6 +80,7 @@ def test_parts_put_together_are_one_run_byte_for_byte(count, files):
     assert json.loads(Path("merged/results.json").read_text())["audits"], "what audits found is there"
 
 
+@pytest.mark.wide
 def test_what_parts_say_of_claims_is_judged_anew(files, monkeypatch):
     folders = parts(files, 2, "--no-audit")
     forged = 0
@@ -95,6 +97,7 @@ def test_what_parts_say_of_claims_is_judged_anew(files, monkeypatch):
     assert contents("merged") == contents("whole")
 
 
+@pytest.mark.wide
 def test_parts_of_verify_are_merged_too_and_each_claim_is_searched_once(files, monkeypatch):
     for number in (1, 2):
         run("verify", files, "--shard", f"{number}/2", "--certificates", f"part{number}", "--no-cache", code=None)
@@ -105,6 +108,7 @@ def test_parts_of_verify_are_merged_too_and_each_claim_is_searched_once(files, m
     assert "just below" in Path("merged/index.md").read_text()
 
 
+@pytest.mark.wide
 def test_all_that_does_not_fit_together_is_told_at_once(files):
     folders = parts(files, 3, "--no-audit")
     Path("part9").mkdir()
@@ -116,6 +120,7 @@ def test_all_that_does_not_fit_together_is_told_at_once(files):
     assert not Path("merged").exists()
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
@@ -136,6 +141,7 @@ def test_a_part_of_another_run_is_refused(damage, said, files):
     assert said in report("--merge", *folders, "-o", "merged", code=2).stderr
 
 
+@pytest.mark.wide
 def test_settings_of_the_merge_are_those_of_the_parts(files):
     folders = parts(files, 2, "--no-audit")
     assert "--no-audit as for them" in report("--merge", *folders, "-o", "merged", code=2).stderr

@@ -416,6 +416,7 @@ def test_a_declaration_that_fails_takes_no_other_files_answer_away(folder, end):
     assert result.stderr.count("SpecError: evil.toml, mechanism: use = ") == 1
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("verb", ["report", "baseline", "audit"])
 def test_no_verb_loses_an_answer_to_a_declaration_that_fails(folder, verb):
@@ -451,6 +452,7 @@ def test_a_declaration_that_does_not_return_is_an_error_with_its_name(folder):
     assert "evil.py did not come to its end: its process was ended after 1 s. Allow more with --timeout." in said
 
 
+@pytest.mark.wide
 def test_a_declaration_patches_and_prints_without_touching_the_answer(folder):
     Path("evil.py").write_text(
         "import builtins, os, sys\nimport dpverify.trusted.kernel.judgement, dpverify.search.verify, dpverify.report.record\n"
@@ -485,6 +487,7 @@ def sampler(data, size, rng):
 """
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("module", "said"),
@@ -540,6 +543,7 @@ def test_a_sampler_that_replaces_what_it_is_judged_with_is_an_error_with_its_nam
     assert "sampler evil:sampler" in said and "replaces numpy.bincount, which the audit itself uses: change only what is yours." in said
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @linux
 @pytest.mark.parametrize("workers", [0, 1])
@@ -552,6 +556,7 @@ def test_a_sampler_that_writes_into_every_descriptor_is_an_error_with_its_name(f
     assert "sampler evil:sampler" in said and "something else was written into the pipe through which it" in said
 
 
+@pytest.mark.wide
 def test_a_sampler_that_prints_and_patches_leaves_the_answer_alone(folder):
     Path("evil.py").write_text(
         "import dpverify.cli.output, dpverify.report.results as results\ndpverify.cli.output.rendered = results.Results.exit_code = None\n"

@@ -195,6 +195,7 @@ ADDITIVE = {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("epsilon", [F(1, 10), F(6, 10)])
 @pytest.mark.parametrize("up", [1, -1])
@@ -316,6 +317,7 @@ def test_no_line_has_a_premise_that_it_does_not_use(claim):
                 kernel.replay(unpack({**found, "lines": lines[: number + 1]}))
 
 
+@pytest.mark.wide
 def test_lines_rest_on_lines_before_them_alone():
     found = verify(Claim(PARTS, num(6), parse("1/10")), 4).certificate
     assert len(found["lines"]) > 4 and any(one.get("premises") for one in found["lines"])

@@ -43,6 +43,7 @@ def test_noise_that_is_used_again_hides_nothing(name):
     assert found.finding == "CONTRACT_BROKEN"
 
 
+@pytest.mark.wide
 def test_a_multiple_of_noise_costs_what_is_added():
     def other(rows, noise):
         z = noise.laplace(1)
@@ -91,6 +92,7 @@ def breach(pipeline, **more):
     return found.breach
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("adjacency", "most"), [("add-remove", 5), ("replace", 6)])
 def test_distances_are_those_of_the_adjacency(adjacency, most):
     """Values between -1 and 5: somebody who comes moves the sum by 5 at most, somebody who is replaced by 6."""
@@ -138,6 +140,7 @@ def test_noise_of_another_kind_is_refused():
         assert found.finding == "NOTHING_SEEN" and "no noise that is added" in found.reason
 
 
+@pytest.mark.wide
 def test_rounding_is_no_breach_and_more_than_rounding_is():
     def total(rows, noise):
         return noise.laplace(sum(row["x"] for row in rows), scale=1, sensitivity=1)
@@ -176,6 +179,7 @@ def _twice(noise):
     return drawn.added_to(1), drawn.added_to(2)
 
 
+@pytest.mark.wide
 def test_the_same_exception_and_public_randomness_are_no_breach():
     def pipeline(rows, noise, public):
         if public == 3:
@@ -233,6 +237,7 @@ def test_vectors_are_measured_in_their_norm(moved, norm, sensitivity):
 # -- what follows -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_the_total_is_proved_and_a_claim_below_it_refuted():
     def pipeline(rows, noise):
         return count(rows, noise), noise.laplace([len(rows), 0, 0], scale=4), noise.noisy_max([len(rows), 0], noise=dp.laplace(4))
@@ -243,6 +248,7 @@ def test_the_total_is_proved_and_a_claim_below_it_refuted():
     assert below.finding == "CLAIM_REFUTED" and below.breach is None  # the contract is not what is wrong
 
 
+@pytest.mark.wide
 def test_a_broken_contract_says_nothing_of_the_claim_until_its_pair_is_sampled():
     def wrong(rows, noise):
         return noise.laplace(sum(row["pay"] for row in rows), scale=5, sensitivity=10)
@@ -258,6 +264,7 @@ def test_a_broken_contract_says_nothing_of_the_claim_until_its_pair_is_sampled()
     assert other.finding == "CONTRACT_BROKEN" and other.audit(epsilon=1, samples=20_000, seed=0).finding == "NO_VIOLATION_SEEN"
 
 
+@pytest.mark.wide
 def test_lists_of_calls_that_outputs_choose_prove_no_delta():
     def pipeline(rows, noise):
         first = noise.gaussian(len(rows), sigma=3, sensitivity=1)
@@ -282,6 +289,7 @@ def test_a_threshold_is_paid_once():
     assert 0 < dp.replay(pipeline, rows=ROWS, tries=30).epsilon <= 1
 
 
+@pytest.mark.wide
 def test_draws_that_are_multiplied_or_taken_one_by_one_are_followed():
     def pipeline(rows):
         drawn = np.random.laplace(0, 1, 3)
@@ -302,6 +310,7 @@ def test_what_tests_nothing_says_so():
     assert dp.replay(lambda rows, noise: 3, rows=ROWS, tries=10).finding == "NOTHING_SEEN"
 
 
+@pytest.mark.wide
 def test_forms_of_data():
     pd = pytest.importorskip("pandas")
 
@@ -316,6 +325,7 @@ def test_forms_of_data():
     assert columns.is_clean
 
 
+@pytest.mark.wide
 def test_rows_of_a_person_are_no_more_than_declared():
     sizes = set()
 
@@ -328,6 +338,7 @@ def test_rows_of_a_person_are_no_more_than_declared():
     assert sizes == {0, 1, 2, 3}
 
 
+@pytest.mark.wide
 def test_schemas_of_claim_files_describe_rows():
     schema = {"x": "in [0, 1]", "n": "integer in [2, 5]", "t": "text", "b": "boolean", "y": "positive"}
 

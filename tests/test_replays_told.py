@@ -110,6 +110,7 @@ def test_what_differs_is_found(pipeline, kind, most, more):
     assert max(map(len, found.pair)) == most and abs(len(found.pair[0]) - len(found.pair[1])) == 1
 
 
+@pytest.mark.wide
 def test_files_are_read_again(tmp_path):
     def written(rows, noise):
         with Path(tmp_path / "out").open("a") as file:
@@ -254,6 +255,7 @@ def test_tables_have_no_more_rows_than_is_said():
             dp.replay(count, rows=PEOPLE, **wrong)
 
 
+@pytest.mark.wide
 def test_duckdb_is_given_a_table():
     pytest.importorskip("duckdb")
 

@@ -52,6 +52,7 @@ def data(name="claims0"):
     return json.loads(Path(f"out/{name}.curves.json").read_text())
 
 
+@pytest.mark.wide
 def test_the_data_of_a_file_has_all_bands_of_every_sensitivity(folder):
     report(GAUSSIAN + CLAIMS)
     found = data()
@@ -68,6 +69,7 @@ def test_the_data_of_a_file_has_all_bands_of_every_sensitivity(folder):
     assert found["claims"][0]["composition"]["at"] == {"delta": "0.127"}
 
 
+@pytest.mark.wide
 def test_pages_link_the_data_and_show_a_few_points(folder):
     report(GAUSSIAN + CLAIMS)
     markdown, html = (Path(f"out/index.{kind}").read_text() for kind in ("md", "html"))
@@ -78,6 +80,7 @@ def test_pages_link_the_data_and_show_a_few_points(folder):
     assert table.count("<tr>") == 1 + 2 * SHOWN
 
 
+@pytest.mark.wide
 def test_the_same_claims_give_the_same_bytes(folder):
     report(GAUSSIAN + CLAIMS, TWICE)
     first = {path.name: path.read_bytes() for path in Path("out").iterdir()}
@@ -85,18 +88,21 @@ def test_the_same_claims_give_the_same_bytes(folder):
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == first
 
 
+@pytest.mark.wide
 def test_pure_claims_of_combinators_have_curves_and_others_where_they_cost_little(folder):
     report(TWICE, LOGISTIC)
     assert data()["claims"][0].keys() >= {"delta", "trade_off", "composition"}
     assert not Path("out/claims1.curves.json").exists()
 
 
+@pytest.mark.wide
 def test_data_of_claims_that_have_no_curve_any_more_is_removed(folder):
     report(TWICE)
     report(LOGISTIC)
     assert not Path("out/claims0.curves.json").exists()
 
 
+@pytest.mark.wide
 def test_one_claims_fault_takes_no_other_curve_away(folder, monkeypatch):
     kept = bands.bands
 
@@ -120,6 +126,7 @@ def test_sides_that_are_not_known_and_missing_bands_are_told():
     assert Fraction(claim["delta"]["upper"][1]) == Fraction(1, 4)
 
 
+@pytest.mark.wide
 def test_what_is_drawn_depends_neither_on_what_was_drawn_before_nor_on_the_number_of_processes(folder):
     texts = [GAUSSIAN + CLAIMS, TWICE]
     files = []

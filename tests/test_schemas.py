@@ -410,10 +410,12 @@ def test_an_unknown_schema_is_refused_with_the_names_of_those_there_are():
 # -- claim files: what the reader knows ------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_a_claim_file_of_the_catalogue_is_valid():
     assert [(path.stem, each) for path in SPECS for each in faults("claim-file", tomllib.loads(path.read_text(encoding="utf-8")))] == []
 
 
+@pytest.mark.wide
 def test_the_reader_and_the_schema_take_every_example(in_memory):
     assert {name: fault for name in EXAMPLES if (fault := [*faults("claim-file", example(name)), *refusal(example(name))])} == {}
 
@@ -457,6 +459,7 @@ def test_the_examples_are_of_every_kind_and_builtin():
     assert {table["name"] for table in tables if table.get("kind") == "builtin"} == BUILTINS.keys()
 
 
+@pytest.mark.wide
 def test_the_keys_of_the_schema_are_those_that_the_reader_asks_for(in_memory, monkeypatch):
     asked: dict[str, set[str]] = {}
 
@@ -592,6 +595,7 @@ def answer(tmp_path_factory) -> dict[str, Any]:
     return json.loads(run("verify", "--certificates", folder, "--format", "json", *files, undecided))
 
 
+@pytest.mark.wide
 def test_what_verify_prints_is_valid_and_described(answer):
     assert {claim["verdict"] for claim in answer["claims"]} == {"PROVED", "REFUTED", "UNKNOWN"}
     assert {True, False} == {"utility" in claim for claim in answer["claims"]}
@@ -641,6 +645,7 @@ def test_an_error_that_is_neither_enclosed_nor_refused_with_a_reason_is_not_vali
     assert faults("answer", with_errors(answer, {**ERRORS, key: value}))
 
 
+@pytest.mark.wide
 def test_what_audit_prints_is_valid_and_described(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("noise.py").write_text(
@@ -683,11 +688,13 @@ def test_an_answer_with_a_value_of_another_sort_is_not_valid(answer, key, value)
 
 
 
+@pytest.mark.wide
 def test_every_committed_certificate_is_valid():
     assert len(committed.names()) > 100
     assert {name: found for name, data in committed.certificates().items() if (found := faults("certificate", data))} == {}
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     "names",
     [

@@ -196,6 +196,7 @@ def test_a_density_without_finite_mass_is_not_noise(density):
 # -- the program -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_it_has_modules_of_at_most_300_lines_and_shares_no_import():
     own = {path.stem for path in CHECKER.glob("*.py")}
     lines = 0
@@ -725,6 +726,7 @@ def test_parts_that_share_their_neighbours_lose_the_greatest_sum_over_one_pair(m
     assert value == "infinite" if wanted == "infinite" else field.zero(al.sub(value, field.form(terms.parse(wanted))))
 
 
+@pytest.mark.wide
 def test_certificates_that_it_decides_have_the_verdict_that_is_stated():
     counts = {"decided": 0, "undecided": 0, "refused": 0}
     for name in committed.names()[::12]:  # all of them: make second-opinion
@@ -746,6 +748,7 @@ SHORT = (
 )  # fmt: skip
 
 
+@pytest.mark.wide
 def test_both_checkers_agree_on_certificates_and_on_changed_ones():
     certificates = committed.certificates()
     names = [name for name in SHORT if name in certificates]
@@ -755,6 +758,7 @@ def test_both_checkers_agree_on_certificates_and_on_changed_ones():
     assert counts["pure certificates", "decided"] == len(names) and counts["changed certificates", "refused"] > 20
 
 
+@pytest.mark.wide
 def test_a_committed_certificate_that_the_first_refuses_is_a_difference_whatever_the_second_says(monkeypatch):
     certificates = second_opinion.judgements.read()
     data = certificates["two_point.exact"] | {"verdict": "REFUTED"}

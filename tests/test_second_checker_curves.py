@@ -219,6 +219,7 @@ def test_compositions_of_finite_pairs_are_those_of_all_their_outcomes():
             assert abs(near(pair.turned().profile(at(eps))) - divergence([(q, p) for p, q in told], eps)) < 1e-12
 
 
+@pytest.mark.wide
 def test_masses_on_a_grid_lie_on_both_sides_of_the_composition():
     drawn = random.Random(7)
     for _ in range(6):
@@ -472,6 +473,7 @@ def test_real_histograms_do_not_move_answers_by_integers():
     assert answer(data).kind != "decided"
 
 
+@pytest.mark.wide
 def test_of_samples_of_a_table_each_may_be_at_another_pair_of_inputs(monkeypatch):
     monkeypatch.setattr(curves, "PRECISIONS", (100,))
     rows = [["1/9", "4/9", "4/9"], ["2/3", "1/6", "1/6"], ["1/4", "1/2", "1/4"]]

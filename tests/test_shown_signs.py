@@ -234,6 +234,7 @@ def test_signs_are_a_list_of_objects(packed):
             kernel.check({**packed, "signs": other})
 
 
+@pytest.mark.wide
 def test_committed_certificates_carry_signs_only_where_their_lines_need_them():
     for data in committed.certificates().values():
         for number in range(len(data.get("signs", ()))):

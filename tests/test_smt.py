@@ -53,6 +53,7 @@ def test_what_is_true_has_no_counterexample(low, high, domains):
     assert counterexample(parse(low), parse(high), domains) is None
 
 
+@pytest.mark.wide
 def test_the_process_is_killed_when_its_time_is_up():
     cubes = smt.Script(dict.fromkeys("uvw", Domain(integer=True)))
     script = cubes.above(parse("1/2"), parse("abs(u**3 + v**3 + w**3 - 42)"))  # the least solution has 17 digits

@@ -52,6 +52,7 @@ def laplace(sensitivity, epsilon):
 # -- sympy -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("density", "sensitivity", "before", "after", "who"), rows("Exact expressions instead of enclosures"))
 def test_the_tight_epsilon_of_the_table_is_one_expression(density, sensitivity, before, after, who, monkeypatch):
@@ -244,6 +245,7 @@ def test_what_is_no_limit_of_losses_is_refused(density, a, b, limit, match):
 # -- linear programming and z3 ----------------------------------------------------------------------
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("sensitivity", "epsilon", "_", "verdict", "who"), rows("Claims over domains"))
 def test_claims_over_domains_are_decided_with_the_solver_alone(sensitivity, epsilon, _, verdict, who, monkeypatch):

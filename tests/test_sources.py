@@ -370,6 +370,7 @@ def test_ways_on_the_map_are_the_shortest_and_all_places_are_reached():
     assert len(street_map.streets()) == 24 - street_map.CLOSED
 
 
+@pytest.mark.wide
 def test_a_place_on_the_map_is_as_private_as_linear_programs_and_sums_say():
     ways = street_ways()
     for near, least, most, rate, epsilon, verdict in rows("street-map", "trade-off"):

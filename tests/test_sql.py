@@ -199,11 +199,13 @@ def held_against(engine, select, not_null, rows, adjacency, seed, tries):
 ENGINE = Sqlite()
 
 
+@pytest.mark.wide
 @given(SELECTS, NOT_NULL, st.integers(1, 3), st.sampled_from(["add-remove", "replace"]), st.integers(0, 99))
 def test_sqlite_moves_by_what_is_derived_and_by_no_less(select, not_null, rows, adjacency, seed):
     held_against(ENGINE, select, not_null, rows, adjacency, seed, None)
 
 
+@pytest.mark.wide
 @given(SELECTS, NOT_NULL, st.integers(1, 3), st.sampled_from(["add-remove", "replace"]), st.integers(0, 99))
 def test_duckdb_moves_by_no_more_than_is_derived(select, not_null, rows, adjacency, seed):
     with closing(Duckdb()) as engine:
@@ -454,6 +456,7 @@ def test_a_column_that_is_held_against_two_texts_is_declared(where):
     assert sensitivity(dp.query_sql(sql, dialect="postgres", record={"b": "text"}), L1, "add-remove") in (0, 1)
 
 
+@pytest.mark.wide
 def test_the_same_value_twice_among_arguments_counts_once():
     query = dp.query_sql("SELECT SUM(GREATEST(x, x)), SUM(LEAST(x, x, y)) FROM t", record=HOLDS)
     with closing(Duckdb()) as engine:

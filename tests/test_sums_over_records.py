@@ -110,6 +110,7 @@ def lengths(vectors, adjacency, rows):
     return max(map(sum, apart)), max(sqrt(sum(x * x for x in d)) for d in apart), max(map(max, apart))
 
 
+@pytest.mark.wide
 @given(
     st.lists(st.tuples(TERMS, WHERE), min_size=1, max_size=2), st.sampled_from(["add-remove", "replace"]), st.integers(1, 3), st.booleans()
 )

@@ -56,6 +56,7 @@ def test_what_a_fresh_process_loads_to_check_a_certificate_is_what_its_verdict_r
     assert counted == files
 
 
+@pytest.mark.wide
 def test_a_check_after_others_asks_for_what_a_fresh_one_asks_for():
     for certificate in CERTIFICATES[:2] * 2:
         _, places, _ = fresh(certificate)
@@ -124,6 +125,7 @@ def floor(path: Path) -> int:
     return FLOORS.index(path.relative_to(FOLDER).parts[0])
 
 
+@pytest.mark.wide
 def test_what_is_loaded_on_need_lies_no_higher():
     up = set()
     for path in sorted(set(FOLDER.rglob("*.py")) - set(FOLDER.glob("kernel/*.py"))):
@@ -143,6 +145,7 @@ def test_what_is_remembered_below_the_line_remembers_what_it_loaded():
     assert not [path for path in plain if re.search(r"^ +from dpverify", path.read_text(), re.MULTILINE)]
 
 
+@pytest.mark.wide
 def test_a_report_says_of_each_claim_what_a_check_of_its_certificate_loads(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     files = [f"specs/{name}.toml" for name in ("laplace", "delta_exponential_radial", "compose_laplace")]

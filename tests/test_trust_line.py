@@ -57,6 +57,7 @@ FLOATS = {"float", "math.exp", "math.log", "math.sqrt"}
 TEXT = {"eval", "exec", "compile", "__import__", "pickle.load", "pickle.loads", "import_module"}
 
 
+@pytest.mark.wide
 def test_no_binary_float_is_written_and_no_text_is_run_below_the_trust_line():
     wrong = []
     for path in BELOW:
@@ -69,6 +70,7 @@ def test_no_binary_float_is_written_and_no_text_is_run_below_the_trust_line():
     assert wrong == []
 
 
+@pytest.mark.wide
 def test_only_the_kernel_makes_judgements():
     makers = [path for path in sorted(PACKAGE.rglob("*.py")) if any(name.split(".")[-1] == "Judgement" for name in calls(path))]
     assert makers == [TRUSTED / "kernel" / "judgement.py"]

@@ -40,12 +40,14 @@ def named():
             if is_key(key, "says") for text in texts(value)}  # fmt: skip
 
 
+@pytest.mark.wide
 def test_no_part_of_a_witness_is_a_sentence_below_the_line():
     found = [(path.name, text) for path in FILES for node in objects(path) for key, value in zip(node.keys, node.values, strict=True)
              if is_key(key, *PARTS) for text in texts(value) if WORDS.search(text)]  # fmt: skip
     assert not found
 
 
+@pytest.mark.wide
 def test_every_name_that_is_said_has_a_sentence_and_every_sentence_a_name():
     known = {*SENTENCES, *MADE}
     assert named() <= known and not SENTENCES.keys() & MADE.keys()

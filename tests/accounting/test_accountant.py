@@ -89,6 +89,7 @@ def test_answers_are_floats_that_are_no_less_than_what_is_proved():
     assert rounded_up(Decimal("Infinity")) == math.inf
 
 
+@pytest.mark.wide
 def test_days_are_added_to_a_file_and_certified_as_a_whole(tmp_path):
     step = dp_event.PoissonSampledDpEvent(0.01, dp_event.GaussianDpEvent(1.1))
     CertifiedAccountant().compose(step, 10).save(tmp_path / "ledger.json")

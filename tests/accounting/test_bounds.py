@@ -86,6 +86,7 @@ def near(bounds, truth, width=1e-3):
     assert bounds[1] - bounds[0] < width * truth, bounds
 
 
+@pytest.mark.wide
 def test_a_sampled_record_in_the_place_of_another_is_a_pair_of_mixtures():
     """The pair that is worst: values 1 and -1, each in its sample with the rate."""
     for rate, sigma, epsilon in ((0.25, 0.75, 0.5), (0.5, 2.0, 0.0)):
@@ -93,6 +94,7 @@ def test_a_sampled_record_in_the_place_of_another_is_a_pair_of_mixtures():
         near(deltas(sampled(Fraction(rate), gaussian(sigma)), ONE, Fraction(epsilon)), truth)
 
 
+@pytest.mark.wide
 def test_no_two_records_of_a_sample_lose_more_than_two_opposite_ones():
     """Values of two dimensions, all on one circle or inside, on a grid of outputs."""
     rate, sigma, epsilon = 0.25, 0.75, 0.5
@@ -110,6 +112,7 @@ def test_no_two_records_of_a_sample_lose_more_than_two_opposite_ones():
             assert np.maximum(p - math.exp(epsilon) * q, 0).sum() * (axis[1] - axis[0]) ** 2 <= high + SLACK
 
 
+@pytest.mark.wide
 def test_gaussians_composed_in_a_sample_are_one_gaussian():
     inside = event("ComposedDpEvent", gaussian(1), event("SelfComposedDpEvent", gaussian(2), count=3))
     one, other = sampled("1/4", inside), sampled("1/4", gaussian(Fraction(1)))
@@ -132,6 +135,7 @@ def composed(first, second, epsilon):
 MOVED = event("MixtureOfGaussiansDpEvent", standard_deviation=1, sensitivities=["0", "1", "2"], sampling_probs=["1/5", "3/5", "1/5"])
 
 
+@pytest.mark.wide
 def test_mixtures_of_gaussians_are_held_from_both_sides():
     p, q = mixture((0.2, 0), (0.6, 1), (0.2, 2), sigma=1), mixture((1, 0), sigma=1)
     near(deltas(MOVED, ADD, 1), excess(p, q, 1.0))
@@ -144,6 +148,7 @@ def test_mixtures_of_gaussians_are_held_from_both_sides():
         Cost([(MOVED, 1)], ONE)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("beside", [MOVED, sampled("1/2", gaussian(1))], ids=["twice", "a sample"])
 def test_parts_that_move_at_random_are_at_one_pair_in_one_order(beside):
     still = mixture((1, 0), sigma=1)
@@ -163,6 +168,7 @@ def test_weights_whose_sum_is_not_1_are_read_on_the_safe_side():
         assert dict(low.weights)[Fraction(1)] < dict(high.weights)[Fraction(1)]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("size", "sample"), [(4, 2), (3, 3)])
 def test_samples_with_replacement_are_held_by_the_worst_data(size, sample):
     """Every choice of values 1, 0, -1 of the others, and each sequence of draws."""
@@ -181,6 +187,7 @@ def test_samples_with_replacement_are_held_by_the_worst_data(size, sample):
         assert bounds[0] > 0.99 * worst and bounds[1] < 1.05 * worst
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("relation", [ADD, ONE])
 def test_truncated_samples_of_small_data_sets_lose_no_more(relation):
     """Every choice of values 1, 0, -1 of the others, and each sample and batch by its probability."""
@@ -243,6 +250,7 @@ def test_responses_to_another_answer_and_to_none(buckets):
         Cost([(one, 1)], ADD)
 
 
+@pytest.mark.wide
 def test_a_response_to_none_beside_a_sample_has_no_lower_bound_that_takes_the_wrong_order():
     """Both tell the record from none in one order: the product of the pairs, on a grid of outputs and two answers."""
     response = event("RandomizedResponseDpEvent", noise_parameter="1/2", num_buckets=2)
@@ -304,6 +312,7 @@ def test_the_best_of_pure_runs_loses_at_most_two_and_the_shape_times_as_much(sha
     assert 2 + law - 0.2 < upper <= 2 + law
 
 
+@pytest.mark.wide
 def test_stated_guarantees_are_met_from_above():
     delta = Fraction(1, 10**6)
     zcdp = float(Cost([(event("ZCDpEvent", rho="1/8", xi=0), 1)], ADD).epsilon(delta).upper)
@@ -355,6 +364,7 @@ def test_what_is_not_proved_is_not_supported(one, relation):
         Cost([(one, 1)], relation)
 
 
+@pytest.mark.wide
 def test_equal_events_are_one_part_and_orders_do_not_matter():
     one, other = gaussian(2), sampled("1/10", gaussian(1))
     there = Cost([(one, 1), (other, 2), (one, 3)], ADD).mechanisms.most
@@ -363,6 +373,7 @@ def test_equal_events_are_one_part_and_orders_do_not_matter():
     assert Cost([(nested, 1)], ADD).delta(Fraction(1))[:2] == Cost([(other, 2), (one, 4)], ADD).delta(Fraction(1))[:2]
 
 
+@pytest.mark.wide
 def test_a_width_that_is_asked_is_met_or_told():
     steps = Cost([(sampled("1/100", gaussian(1)), 50)], ADD)
     found = steps.epsilon(Fraction(1, 10**5), width=Fraction(1, 100))
@@ -378,11 +389,13 @@ def test_a_huge_shift_has_a_cost_and_both_its_ends():
     assert float(found.upper - found.lower) < 1e-3
 
 
+@pytest.mark.wide
 def test_a_narrow_width_is_reached_where_a_coarse_grid_is_not_enough():
     found = Cost([(sampled(Fraction(1, 100), gaussian(Fraction(1))), 100)], ADD).epsilon(Fraction(1, 10**5), width=Fraction(1, 20_000))
     assert 0 < float(found.upper - found.lower) <= 5e-5
 
 
+@pytest.mark.wide
 def test_many_different_events_have_both_sides(monkeypatch):
     monkeypatch.setattr("dpverify.search.composition.loss_distribution._MANY", 4)
     scales = [10 + Fraction(i, 3) for i in range(14)]

@@ -47,6 +47,7 @@ def scale_of_a_call(data, size, rng):
     return grid(data[0] + rng.exponential() * rng.normal(size=size))
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("sampler", [one_noise, again_and_again, partly, sorted_noise])
 @pytest.mark.parametrize("white", [True, False])
@@ -58,6 +59,7 @@ def test_outputs_that_share_noise_in_a_call_are_nonconforming_and_named(sampler,
     assert not faults[0].as_expected and "Draw noise of its own" in faults[0].event
 
 
+@pytest.mark.wide
 def test_a_sampler_that_is_right_but_for_that_keeps_its_claim_with_one_output_a_call():
     for seed in range(3):
         finding = audit(one_noise, LAPLACE, samples=3000, seed=seed)
@@ -131,6 +133,7 @@ def test_a_sampler_with_memory_between_calls_is_named_and_no_violation(share, wh
     assert any("counts suppose that outputs are independent" in note for note in finding.notes)
 
 
+@pytest.mark.wide
 def test_little_memory_is_no_violation_even_where_it_is_not_seen():
     assert {walked(0.5, white, 1).finding for white in (True, False)} <= {"NO_VIOLATION_SEEN", "NONCONFORMING"}
 

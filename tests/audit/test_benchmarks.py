@@ -304,6 +304,7 @@ def test_a_sampler_is_as_its_file_declares(name):
         assert tester.log_wealth(tester.statistics(encode(sample(name, data, 20_000), 20_000)), 20_000)[0] < 6
 
 
+@pytest.mark.wide
 def test_the_audit_of_a_file_agrees_with_its_proof():
     spec = read_spec(FOLDER / "sampled_svt5.toml")
     found = audit_spec(spec, samples=6_000, seed=2, level="model")

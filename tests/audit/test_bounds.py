@@ -13,6 +13,7 @@ from dpverify.audits.partition import CurvePoint
 from dpverify.errors import AuditError
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("n_p", "n_q"), [(11, 11), (4, 16)])
 @pytest.mark.parametrize("delta", [0.0, 0.1])
@@ -94,6 +95,7 @@ def test_the_anytime_bound_lies_above_no_epsilon_that_its_own_mixture_does_not_r
     assert log((0.5 - delta) / 0.1) - 0.03 < bound < log((0.5 - delta) / 0.1)
 
 
+@pytest.mark.wide
 def test_the_anytime_bound_is_exceeded_at_some_look_with_at_most_the_stated_probability():
     alpha, runs, epsilon = 0.2, 60, 0.5
     p, q = np.array([0.5, 0.5]), np.array([1 - 0.5 * exp(-epsilon), 0.5 * exp(-epsilon)])

@@ -47,6 +47,7 @@ TESTS = st.lists(
 CASH = st.tuples(LOGS, LOGS)
 
 
+@pytest.mark.wide
 @given(tests=TESTS, cash=CASH)
 def test_what_is_not_carried_on_is_cash_of_its_level(tests, cash):
     before = Capital(tuple(tests), cash)

@@ -424,6 +424,7 @@ def test_laws_on_integers_and_tables_may_repeat() -> None:
     assert ties(Law("finite", row=(0.5, 0.5)), np.zeros(1)) is None
 
 
+@pytest.mark.wide
 def test_repeats_on_an_allowed_grid_stay_within_alpha() -> None:
     rng, runs, step = np.random.default_rng(8), 200, 2.0**-18
     alarms = 0

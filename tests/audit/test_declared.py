@@ -445,6 +445,7 @@ def test_spherical_noise_becomes_laplace_noise_as_the_dimension_falls_to_one():
         assert point.delta == pytest.approx(-np.expm1((point.epsilon - 1) / 2), abs=3e-9)
 
 
+@pytest.mark.wide
 def test_the_curve_of_t_noise_is_its_hockey_stick_over_a_ball():
     # the loss 4 log((5 + |y - e|^2) / (5 + |y|^2)) reaches epsilon in a ball: with k = exp(epsilon/4), about -e/(k - 1)
     nodes, weights = np.polynomial.legendre.leggauss(300)
@@ -459,11 +460,13 @@ def test_the_curve_of_t_noise_is_its_hockey_stick_over_a_ball():
         assert point.delta == pytest.approx(constant * gap.sum(), rel=3e-9, abs=5e-12)
 
 
+@pytest.mark.wide
 def test_two_solid_balls_at_distance_one_share_five_sixteenths():
     (point,) = ball("1 - min(1, floor(r))").curve()
     assert (point.epsilon, point.delta) == (0, pytest.approx(11 / 16, rel=1e-8))
 
 
+@pytest.mark.wide
 def test_an_ellipsoid_has_the_curve_of_the_ball_in_its_own_coordinates():
     for mine, round_ in zip(ball("exp(-r)", SIGMA, 2).curve(), ball("exp(-r)", L2, 2).curve(), strict=True):
         assert (mine.epsilon, mine.delta) == pytest.approx((round_.epsilon, round_.delta), rel=1e-9)
@@ -475,6 +478,7 @@ def test_no_curve_is_given_for_corners_or_for_a_density_that_rises():
     assert ball("exp(-r)", sensitivity="1/10**12").curve() is None
 
 
+@pytest.mark.wide
 def test_no_curve_is_given_where_a_smaller_move_is_worse():
     wavy = Translation(parse("max(1/100, 1 - abs(z - 2*floor(z/2) - 1))*exp(-abs(z)/50)"))  # nearly of period 2
     assert law(wavy, sensitivity="2").curve() is None

@@ -66,6 +66,7 @@ def test_half_the_noise_past_2_to_53_is_a_violation_and_all_of_it_is_none(form):
         assert found.finding == NO_VIOLATION_SEEN, found.text()
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("form", ["int", "Decimal", "text"])
 def test_declared_integer_noise_is_checked_against_the_exact_answer_however_large(form):
@@ -90,6 +91,7 @@ def test_a_third_beside_an_integer_is_no_integer_however_large():
     assert "outside the declared support" in finding.event
 
 
+@pytest.mark.wide
 def test_continuous_noise_on_an_exact_answer_is_checked_too():
     def sampler(scale):
         return lambda data, size, rng: [int(data[0]) + Fraction(value) for value in rng.laplace(0, scale, size).tolist()]

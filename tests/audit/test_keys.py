@@ -168,6 +168,7 @@ def kinds_of(finding):
     return {each.finding for each in (finding, *finding.also)}
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("report", ["counts", "keys"])
 @pytest.mark.parametrize("keys", [1, 3])
@@ -183,6 +184,7 @@ def test_a_planted_fault_is_found_at_a_few_thousand_samples(wrong, keys, report)
         assert "VIOLATION" in found or report == "keys"
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(("noise", "keys", "report"), [(laplace(2), 1, "counts"), (gaussian(3), 3, "counts"), (GEOMETRIC, 2, "keys")])
@@ -192,6 +194,7 @@ def test_no_alarm_is_raised_for_a_sampler_as_declared(noise, keys, report, seed)
     assert kinds_of(finding) == {"NO_VIOLATION_SEEN"}
 
 
+@pytest.mark.wide
 def test_rows_that_a_sampler_counts_itself_and_outputs_of_its_own_form_are_audited_without_the_law():
     def words(data, size, rng):
         noisy = data.count("a") + rng.laplace(0, 2, size)

@@ -71,6 +71,7 @@ def path(tmp_path):
 # -- one night after another -----------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_a_bug_is_found_by_nights_of_which_none_finds_it_alone(path):
     """Randomized response of epsilon 1.05 against 1: its information is 4e-4 nats a pair, and it takes about 16 nats."""
     assert dp.audit(answers(1.05), epsilon=1.0, pairs=[[[0], [1]]], samples=20_000, seed=0).is_clean
@@ -111,6 +112,7 @@ def test_money_of_the_start_is_what_was_brought_and_the_share_of_the_night(decla
     assert night.night.fresh == share_of(3 if declared else 2)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("declared", [False, True])
 def test_where_no_bet_wins_or_loses_all_money_is_what_was_given_out(declared, path, monkeypatch):
     """Whatever moves from test to test, from pair to pair and from night to night: also in a last stretch that is long."""
@@ -328,6 +330,7 @@ def sample_slowly(path):
     audited(path, sampler=slowly, samples=2_000_000)
 
 
+@pytest.mark.wide
 def test_what_a_killed_night_had_committed_counts_once(path):
     process = FORK.Process(target=sample_slowly, args=(path,))
     process.start()

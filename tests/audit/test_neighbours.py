@@ -42,6 +42,7 @@ def test_a_pattern_without_answers_is_an_error():
         usual_patterns(0)
 
 
+@pytest.mark.wide
 def test_the_same_seed_draws_the_same_distinct_pairs():
     strategy = st.lists(st.floats(0, 1), min_size=1, max_size=4)
     first, again = (strategy_pairs(strategy, "add-remove", 1.0, 7, 20) for _ in range(2))
@@ -63,6 +64,7 @@ def test_records_that_are_no_numbers_are_removed_or_replaced_without_being_told(
         assert pair.left != pair.right
 
 
+@pytest.mark.wide
 def test_vectors_move_by_the_sensitivity_in_one_coordinate_or_in_all():
     strategy = st.lists(st.floats(-5, 5), min_size=3, max_size=3)
     moved = [np.abs(np.subtract(p.left, p.right)) for p in strategy_pairs(strategy, None, 0.5, 0, 12)]

@@ -84,6 +84,7 @@ def failing(where, how, share=0.02):
     return noisy
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("how", ["nan", "raises"])
 def test_what_fails_on_one_side_alone_is_a_violation_and_what_fails_on_both_an_error_unless_it_is_observed(how):
     found = dp.audit(failing({1}, how, 0.1), epsilon=1, pairs=PAIRS, samples=20_000, seed=1)
@@ -96,6 +97,7 @@ def test_what_fails_on_one_side_alone_is_a_violation_and_what_fails_on_both_an_e
     assert observed.finding == NO_VIOLATION_SEEN
 
 
+@pytest.mark.wide
 def test_what_fails_is_found_alike_by_any_number_of_workers():
     found = [
         dp.audit(gives_nan, dp.laplace(scale=1), sensitivity=1, epsilon=1, samples=30_000, seed=1, workers=workers) for workers in (0, 2)
@@ -139,6 +141,7 @@ def test_nan_in_a_batch_is_a_part_of_the_shape():
     assert encode([{"a": np.nan, "b": 2.0}], 1, failures=True).names == ("{'a': nan, 'b': number}",)
 
 
+@pytest.mark.wide
 def test_time_is_an_output_where_it_is_asked_for():
     def slower(data, rng):
         sum(range(2000 if data[0] else 2))
@@ -158,6 +161,7 @@ def test_time_is_an_output_where_it_is_asked_for():
     assert clean.epsilon_lower == 0.0  # a bound by counts would suppose independent runs
 
 
+@pytest.mark.wide
 def test_the_step_that_tells_too_much_is_named():
     def pipeline(data, size, rng):
         scale = np.full(10, 10.0)

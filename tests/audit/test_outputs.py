@@ -90,6 +90,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.wide
 @settings(max_examples=examples(200), deadline=None)
 @given(st.lists(VALUES, min_size=1, max_size=6))
 def test_outputs_are_the_same_alone_as_in_a_batch_and_equal_only_if_they_are(values: list[Any]) -> None:
@@ -140,6 +141,7 @@ def test_infinite_numbers_are_outputs() -> None:
     assert encode([math.inf, -math.inf], 2).numbers[:, 0].tolist() == [math.inf, -math.inf]
 
 
+@pytest.mark.wide
 def test_texts_have_the_same_number_in_every_process() -> None:
     program = "from dpverify.audits.outputs import encode; print(encode(['a', 'a longer text', 'ü'], 3).numbers[:, 0].tolist())"
     other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout

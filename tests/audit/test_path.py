@@ -66,6 +66,7 @@ def test_the_path_of_a_violation_ends_where_its_evidence_reaches_the_threshold(s
     assert last.epsilon_lower >= 1, "the claim of epsilon 1 is refuted there"
 
 
+@pytest.mark.wide
 def test_with_all_samples_spent_the_path_goes_on_past_the_threshold():
     finding = audit(scaled(0.5), LAPLACE, samples=30_000, seed=1, stop=False)
     crossed = [known.samples for known in finding.path.known if known.log10_evidence >= finding.path.threshold]
@@ -74,6 +75,7 @@ def test_with_all_samples_spent_the_path_goes_on_past_the_threshold():
     assert 1.7 < lower(finding)[-1] < 2, "noise of half the scale has epsilon 2"
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("claim", [LAPLACE, BLACK])
 def test_where_nothing_is_found_the_evidence_stays_below_the_threshold_and_the_bound_below_the_true_epsilon(claim):
     finding = audit(scaled(1), claim, pairs=PAIR, samples=50_000, seed=2)
@@ -82,12 +84,14 @@ def test_where_nothing_is_found_the_evidence_stays_below_the_threshold_and_the_b
     assert 0.8 < lower(finding)[-1] < 1, "Laplace noise of scale 1 has epsilon 1"
 
 
+@pytest.mark.wide
 def test_the_threshold_is_one_over_the_false_alarm_budget_of_the_test():
     """The declared loss on the only pair has 55 % of the capital, and the tests 70 % of the budget."""
     finding = audit(scaled(1), LAPLACE, pairs=PAIR, samples=50_000, seed=2, confidence=0.999)
     assert finding.path.threshold == pytest.approx(math.log10(1 / (0.7 * 0.55 * 0.001)))
 
 
+@pytest.mark.wide
 def test_samples_grow_bounds_never_fall_and_there_are_few():
     for finding in (audit(scaled(1), LAPLACE, samples=150_000, seed=3), audit(scaled(0.9), BLACK, pairs=PAIR * 4, samples=50_000, seed=3)):
         assert 10 < len(finding.path.known) <= 100
@@ -135,6 +139,7 @@ def joint(rng, p, q, n):
     return np.array([np.bincount(cells[:end], minlength=4).reshape(2, 2) for end in np.unique(np.geomspace(16, n, 24).astype(int))])
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("delta", [0.0, 0.05])
 def test_bounds_at_any_time_are_above_the_truth_no_more_often_than_their_risk(delta):
@@ -205,6 +210,7 @@ class Stopped(Exception):
     pass
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("after", [3, 88])
 def test_a_path_is_the_same_where_a_long_run_was_taken_up_again_in_its_last_stretch(after, tmp_path):
@@ -236,6 +242,7 @@ def test_the_outputs_that_are_kept_are_the_first_that_the_sampler_gave():
         assert finding.outputs_seen[side] == tuple((y,) for y in expected.tolist())
 
 
+@pytest.mark.wide
 def test_pairs_of_numbers_are_kept_and_all_else_is_not():
     def outputs(give):
         return audit(give, BLACK, pairs=PAIR, samples=2000, seed=1).outputs_seen

@@ -119,6 +119,7 @@ def test_the_usual_patterns_that_are_no_neighbours_of_a_declaration_are_left_out
     assert len(make_plan(BLACK, patterns="usual", length=3).pairs) == 8
 
 
+@pytest.mark.wide
 def test_pairs_of_a_strategy_follow_the_seed():
     vectors = st.lists(st.floats(-4, 4, width=16), min_size=1, max_size=1)
     first, again, other = (make_plan(CLAIM, patterns=vectors, seed=seed) for seed in (1, 1, 2))
@@ -195,6 +196,7 @@ def test_arguments_that_make_no_sense_are_errors(arguments, said):
 # -- the search for a wrong query ----------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_the_declared_sensitivity_of_a_query_is_searched_whether_stated_or_derived():
     """Three counts of which two are added: one record moves the sum by at most 1."""
     query = Query(((Fraction(1), Fraction(1), Fraction(0)),), "add-remove")

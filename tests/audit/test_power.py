@@ -74,6 +74,7 @@ def test_noise_that_is_10_percent_too_small_is_refuted_near_the_information_limi
     assert np.quantile(counts, 0.9, method="higher") < POWER.Q90 * limit
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", LINE)
 def test_half_the_noise_is_refuted_in_few_pairs(name):
@@ -84,6 +85,7 @@ def test_half_the_noise_is_refuted_in_few_pairs(name):
     assert np.median(surer) < POWER.HALF_PAIRS_SURER and np.median(unseen) < POWER.HALF_PAIRS_SURER
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["numpy, x + laplace()", "numpy, normal(x)", "float32", "inverse of the distribution function"])
 @pytest.mark.parametrize("white", [True, False])
@@ -100,6 +102,7 @@ def test_naive_samplers_are_at_fault_at_float_level_alone_and_soon(name, white):
 # -- false alarms --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["Laplace", "discrete Laplace", "Laplace, black box"])
 def test_samplers_without_a_fault_are_never_flagged_at_the_default_confidence(name):
@@ -140,6 +143,7 @@ def test_coupled_runs_have_the_laws_of_single_ones():
 # -- what an audit says that it would have found ----------------------------------------------------------------
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(("sigma", "epsilon", "white"), [(1.0, 1.0, True), (3.0, 1.0, False), (3.0, 1.0, True)])
 def test_an_epsilon_at_a_delta_that_would_have_been_found_nine_times_in_ten_is(sigma, epsilon, white):

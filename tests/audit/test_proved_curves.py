@@ -106,6 +106,7 @@ def test_a_right_sampler_of_a_composition_is_not_flagged():
         assert audit(two_answers(1.0), claim, pairs=[([0.0], [1.0])], **SETTINGS).finding == NO_VIOLATION_SEEN
 
 
+@pytest.mark.wide
 def test_noise_that_is_30_percent_too_small_in_a_composition_is_found():
     """It keeps to the claimed point, (4, 1/10), where its own delta is below; it does not keep to the declared curve."""
     assert gaussian_delta(4, mpmath.sqrt(2) / mpmath.mpf("0.7")) < mpmath.mpf("0.1")
@@ -115,6 +116,7 @@ def test_noise_that_is_30_percent_too_small_in_a_composition_is_found():
     assert found.finding == VIOLATION and "of the declared curve" in found.text()
 
 
+@pytest.mark.wide
 def test_a_sample_of_the_declared_rate_is_not_flagged_and_one_of_twice_the_rate_is_found():
     pairs = [([1], [])]
     assert audit(sampled_sum(0.25), SAMPLED, pairs=pairs, **SETTINGS).finding == NO_VIOLATION_SEEN

@@ -104,6 +104,7 @@ def test_noise_that_is_not_the_declared_density_fails(run):
     result.stdout.fnmatch_lines(["*NONCONFORMING*"])
 
 
+@pytest.mark.wide
 def test_the_claim_may_come_from_a_claim_file_by_its_name(run):
     claim = 'spec="laplace.toml", claim="{}"'
     run(test_noise_py=test_py(claim.format("exact")), laplace_toml=CLAIMS).assert_outcomes(passed=1)
@@ -162,6 +163,7 @@ DECLARED = """
 """
 
 
+@pytest.mark.wide
 def test_claims_and_samplers_may_be_fixtures_and_tests_may_be_parametrised(run):
     result = run(test_declared_py=DECLARED)
     result.assert_outcomes(passed=6, failed=2)
@@ -338,6 +340,7 @@ def test_the_line_of_a_test_with_an_odd_name_runs_it_again_from_the_folder_where
     assert re.findall("SAID .*$", inside, re.MULTILINE) == [f"SAID {said(top)[0]}".replace("sub/test_noise.py", "test_noise.py")]
 
 
+@pytest.mark.wide
 def test_a_claim_of_a_file_is_run_again_by_its_line(run):
     bad = (CLAIMS + AUDIT).replace('expect = "refuted"', "")
     first = run("laplace.toml", laplace_toml=bad, conftest_py=SAID)
@@ -358,6 +361,7 @@ def test_samples_and_confidence_come_from_the_ini_file(run):
     result.stdout.fnmatch_lines(["*SEED 0.99*"])
 
 
+@pytest.mark.wide
 def test_what_the_ini_file_does_not_say_comes_from_the_profile(run, pytester, monkeypatch):
     pytester.makepyprojecttoml("[tool.dpverify.profiles.small]\nsamples = 2500\nalpha = 0.125\n")
     monkeypatch.setenv("DPVERIFY_PROFILE", "small")
@@ -401,6 +405,7 @@ def test_a_claim_file_named_on_the_command_line_is_a_test_for_each_claim(run):
     result.stdout.fnmatch_lines(["laplace.toml::exact PASSED*", "laplace.toml::too good PASSED*"])
 
 
+@pytest.mark.wide
 def test_a_claim_file_outside_the_rootdir_is_shown_by_its_name(run, pytester):
     away = pytester.mkdir("away")
     away.joinpath("laplace.toml").write_text(dedent(CLAIMS + AUDIT))
@@ -463,6 +468,7 @@ def test_a_claim_file_named_without_a_sampler_is_a_collection_error(run):
     result.stdout.fnmatch_lines(["*no [[]audit] table, so there is nothing to run. Add one that names the sampler.*"])
 
 
+@pytest.mark.wide
 def test_a_sampler_that_cannot_be_found_fails_without_a_traceback(run):
     result = run("laplace.toml::exact", laplace_toml=CLAIMS + AUDIT.replace("noise:right", "nosuchmodule:right"))
     result.assert_outcomes(failed=1)

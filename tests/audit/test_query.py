@@ -95,6 +95,7 @@ def test_data_are_of_the_type_that_the_pairs_show(pairs, query):
     assert search(query, pairs=pairs) is None
 
 
+@pytest.mark.wide
 def test_rows_are_clipped_in_the_norm_that_is_declared():
     pairs = [(np.zeros((2, 3)), np.zeros((1, 3)))]
     query = lambda rows: np.clip(rows, -1.0, 1.0).sum(axis=0)  # noqa: E731
@@ -227,6 +228,7 @@ def test_large_integers_that_move_too_far_are_found_by_their_exact_difference():
     assert (found.kind, found.level, found.moved) == ("moved", "model", 3.0)
 
 
+@pytest.mark.wide
 def test_a_strategy_without_an_adjacency_is_searched_and_says_which_was_taken():
     settings = {"sensitivity": 1.0, "norm": largest, "adjacency": None, "length": 5, "seed": 0, "examples": 100}
     differ = search_sensitivity(plain_sum, strategy=st.lists(st.floats(0, 2), min_size=1), **settings)
@@ -252,6 +254,7 @@ def test_arrays_of_short_integers_are_searched_within_their_type():
     assert search(lambda data: int(np.clip(data, 0, 1).sum()), pairs=[(np.array([3, 5], np.int8), np.array([3], np.int8))]) is None
 
 
+@pytest.mark.wide
 def test_a_strategy_that_gives_nothing_is_told_as_no_pairs_tried():
     never = st.lists(st.floats(0, 1), min_size=1).filter(lambda _: False)
     settings = {"sensitivity": 1.0, "norm": largest, "adjacency": "add-remove", "length": 5, "seed": 0}

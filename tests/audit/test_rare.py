@@ -119,6 +119,7 @@ def test_a_rare_violation_is_found_by_a_whole_audit(sampler, word):
     assert finding.finding == VIOLATION and word in finding.event
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(3)
 def test_no_false_alarm_of_rare_events_where_the_claim_holds_with_equality():
     """Learned from 2,000 outputs, bet on in the 6,000 after: at most alpha of the runs, and three standard errors, ever reach 1/alpha."""

@@ -83,6 +83,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CASES)
 def test_every_finding_of_a_run_is_found_again_by_its_line(name):
@@ -105,6 +106,7 @@ def test_where_pairs_of_inputs_were_dropped_on_the_way_all_samples_are_asked_for
     assert replayed(finding, half)[1] == SAMPLES
 
 
+@pytest.mark.wide
 def test_more_workers_find_the_same_as_the_line_does():
     finding = audit(floats, LAPLACE, samples=20_000, seed=6, workers=2)
     assert told(finding) in map(told, replayed(finding, floats, LAPLACE)[0])

@@ -25,6 +25,7 @@ def sampler(step, rule=np.rint, scale=1.0):
 ROUNDED = [(0.01, "nearest"), (0.01, "towards 0"), (0.05, "down"), (0.1, "up"), (0.25, "nearest"), (1 / 3, "nearest")]
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("step", "rule"), ROUNDED)
 def test_laplace_noise_that_was_rounded_by_any_usual_rule_conforms_and_its_grid_is_named(step, rule):
@@ -39,6 +40,7 @@ def test_vectors_may_be_rounded_too():
     assert finding.finding == NO_VIOLATION_SEEN, finding.text()
 
 
+@pytest.mark.wide
 def test_rounding_hides_no_other_scale_and_no_leak():
     assert audit(sampler(0.01, scale=0.5), LINE, samples=4000, seed=1).finding == VIOLATION
     assert audit(sampler(0.01, scale=1.3), LINE, samples=20_000, seed=1).finding == NONCONFORMING

@@ -209,6 +209,7 @@ def test_without_a_declaration_a_planted_fault_is_found_too(name):
     assert (finding.finding, finding.level) == (VIOLATION, MODEL), finding.text()
 
 
+@pytest.mark.wide
 def test_half_noise_is_found_within_2000_samples():
     assert max(audit(half, CLAIM, seed=seed).samples for seed in range(10)) < 2000
 
@@ -224,6 +225,7 @@ def test_integers_instead_of_the_declared_density_are_nonconforming():
     assert finding.finding == NONCONFORMING, finding.text()
 
 
+@pytest.mark.wide
 def test_the_leak_of_floats_is_told_apart_from_the_model():
     for seed in range(3):
         finding = audit(floats, CLAIM, samples=20_000, seed=seed)
@@ -254,6 +256,7 @@ def test_an_epsilon_that_nothing_can_refute_is_said_to_be_out_of_sight():
     assert "too few samples" in finding.text() and "inf" not in finding.text()
 
 
+@pytest.mark.wide
 def test_delta_is_what_may_be_lost_without_a_violation():
     """Under Laplace(1) noise delta(1/2) = 1 - exp(-1/4) = 0.2212 at sensitivity 1 (theory#laplace)."""
     right = audit(laplace, epsilon=0.5, delta=0.2213, pairs=[([0], [1])], samples=50_000, seed=1, confidence=0.999)
@@ -351,6 +354,7 @@ def test_no_more_samples_are_taken_than_asked_and_as_many_as_reported(samples, p
     assert finding.samples > 0.9 * samples - 32
 
 
+@pytest.mark.wide
 def test_floating_point_excursions_are_paid_from_the_same_samples():
     for samples in (5000, 10_250, 20_500):
         sampler = Counted(floats)
@@ -375,6 +379,7 @@ def test_the_parts_of_the_false_alarm_budget_are_no_more_than_all_of_it():
         assert min(each) > 0 and sum(each) == pytest.approx(0.01)
 
 
+@pytest.mark.wide
 def test_the_shares_of_all_tests_of_a_run_are_no_more_than_all_capital(monkeypatch):
     seen = []
 
@@ -432,6 +437,7 @@ SAME = {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["a leak of floats, then the model", "a violation in the last stretch", "black box"])
 def test_the_finding_is_the_same_for_any_number_of_workers(name):
@@ -442,6 +448,7 @@ def test_the_finding_is_the_same_for_any_number_of_workers(name):
         assert steady(audit(sampler, claim, **arguments, workers=workers)) == alone
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", SAME)
 def test_the_finding_is_the_same_wherever_the_run_was_stopped_and_taken_up(name, tmp_path):
@@ -458,6 +465,7 @@ def test_the_finding_is_the_same_wherever_the_run_was_stopped_and_taken_up(name,
         assert sum(counted.counts.values()) < 2 * blocks[-1]
 
 
+@pytest.mark.wide
 def test_a_run_may_be_stopped_again_and_again(tmp_path):
     arguments = {"samples": 10_000, "seed": 11, "checkpoint": tmp_path / "run"}
     for after in (3, 5, 7, 9):  # those that are known already count too
@@ -561,6 +569,7 @@ print("answer")
 """
 
 
+@pytest.mark.wide
 def test_what_samplers_and_queries_write_to_stdout_goes_to_stderr():
     done = subprocess.run([sys.executable, "-c", NOISY], capture_output=True, text=True, check=True)
     assert done.stdout == "mine\nanswer\n"

@@ -75,6 +75,7 @@ def test_the_words_of_one_step_by_an_independent_integral():
     assert [row["far above",], row["above",]] == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("stream", [TIERED, TOLD, tiered(queries=None)], ids=["words", "with gaps", "without an end"])
 def test_the_law_of_the_words_is_that_of_the_sampler(stream):
@@ -151,6 +152,7 @@ def kinds_of(finding):
     return {(each.finding, each.level) for each in (finding, *finding.also)}
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("scales", "kind", "words"),

@@ -102,6 +102,7 @@ def told(epsilon):
     return train
 
 
+@pytest.mark.wide
 def test_the_worst_mechanism_is_accused_no_more_often_than_stated_and_a_worse_one_is_found():
     canaries = list(range(200))
     alarms = [dp.audit_training(told(1.0), canaries, epsilon=1, confidence=0.8, seed=seed).finding == VIOLATION for seed in range(150)]
@@ -112,6 +113,7 @@ def test_the_worst_mechanism_is_accused_no_more_often_than_stated_and_a_worse_on
     assert 1 < found.epsilon_lower < 2
 
 
+@pytest.mark.wide
 def test_what_would_be_found_nine_times_in_ten_is():
     least = dp.audit_training(told(0.0), range(200), epsilon="1/2", guesses=200, confidence=0.95, seed=0).detectable_epsilon
     found = [
@@ -127,6 +129,7 @@ def examples():
     return module
 
 
+@pytest.mark.wide
 def test_the_usual_bugs_are_found_and_the_right_training_is_not_accused():
     shelf = examples()
     for name, runs, finding in (

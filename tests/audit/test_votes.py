@@ -35,6 +35,7 @@ def test_the_law_is_that_of_simulated_elections():
     assert winners(votes[::-1]) == pytest.approx(winners(votes)[::-1], rel=1e-12)
 
 
+@pytest.mark.wide
 def test_a_right_sampler_is_given_no_fault_and_one_with_less_noise_is_a_violation():
     right = audit(drawing(10), claim=claim((40, 25, 20)), samples=60_000, seed=0)
     assert right.finding == NO_VIOLATION_SEEN

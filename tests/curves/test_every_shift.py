@@ -90,6 +90,7 @@ def test_the_bounds_lie_about_the_greatest_of_sums_on_a_grid(sensitivity, epsilo
     assert delta(found.lower, epsilon) == pytest.approx((at_the_whole,) * 2, abs=1e-5)
 
 
+@pytest.mark.wide
 def test_the_search_cuts_until_both_bounds_meet_where_the_whole_shift_is_worst():
     found = searched(run_of(ZERO_INSIDE), 0.5)
     assert delta(found.upper, "1/2")[1] - delta(found.lower, "1/2")[0] < 1e-6
@@ -194,6 +195,7 @@ def test_a_density_without_bounded_variation_gets_no_bound_below_1():
         assert delta(found.upper, "1")[1] < 1
 
 
+@pytest.mark.wide
 def test_coarser_fineness_only_widens_the_bounds():
     cuts = [str(Fraction(i, 32)) for i in range(33)]
     rough, fine = ({**COARSE, "cuts": cuts, "point": bits, "cell": bits // 12 - 1} for bits in (12, 36))

@@ -47,6 +47,7 @@ some_masses = st.builds(
 spacings = st.sampled_from([F(1, 3), F(1, 20), F(7, 4), F(1, 1000)])
 
 
+@pytest.mark.wide
 @settings(max_examples=tries(examples(150), 3000))
 @given(some_masses, spacings, st.data())
 def test_masses_at_every_second_place_bound_those_at_all_places(masses, spacing, data):
@@ -198,6 +199,7 @@ def curve(pair):
     return Curve(pair, pair, ())
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("keys", [("grid",), ("reverse",)])
 def test_one_grid_bounds_both_orders_as_two_do(keys):
     pair, count = sampled(F(1, 10), F(1)), 50

@@ -224,6 +224,7 @@ def curve_slope(h, shapes):
     return mpmath.mpf(constant(greatest_slope(shapes.tidy(parse(h)), shapes, told)).upper().str(20, radius=False)) + mpmath.mpf(10) ** -17
 
 
+@pytest.mark.wide
 def test_a_concave_exponent_has_the_smaller_of_two_pairs():
     """exp(-sqrt(r)): randomized response with epsilon 1; (1 + r)^-5 far out: its pure epsilon 5 log(1 + D) beats the slope 5 D."""
     steep = curve(radial("exp(-sqrt(r))", LINF), UNIT).upper

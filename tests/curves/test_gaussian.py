@@ -174,6 +174,7 @@ def test_a_query_bounds_independent_coordinates_by_the_difference_it_has():
     assert spread.overlaps(gaussian.profile(parse("1/2"))(arb(1)))
 
 
+@pytest.mark.wide
 def test_random_points_lie_on_the_curve_of_the_reference():
     random = Random(5)
     for _ in range(6):

@@ -44,6 +44,7 @@ def test_beyond_the_closed_form_the_variance_is_shown_too(nu, d):
     assert truth < float(found.delta_upper.value) < truth * 1.01
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(("d", "epsilon"), [(1000, "1/100"), (999, "1/10"), (1000, "0")])
 def test_the_delta_of_exponential_radial_noise_is_found_in_high_dimensions(d, epsilon):

@@ -41,6 +41,7 @@ def test_the_bins_of_one_kernel_show_all_that_two_inputs_lose(epsilon):
     assert found.verdict == "REFUTED"
 
 
+@pytest.mark.wide
 def test_a_composition_of_kernels_has_nearly_the_delta_of_the_two_inputs_in_all_of_them():
     y = (np.arange(400) + 0.5) / 400
     p, loss = np.exp(-y) / np.exp(-y).sum(), 1 - 2 * y
@@ -50,6 +51,7 @@ def test_a_composition_of_kernels_has_nearly_the_delta_of_the_two_inputs_in_all_
     assert below - 1e-3 < float(found.delta_lower.value) < below + 1e-4
 
 
+@pytest.mark.wide
 def test_the_inputs_are_no_further_apart_than_the_sensitivity():
     found = judged(CONDITIONED, sensitivity=parse("1/4"))
     assert 0 < float(found.delta_lower.value) < truth(0.25)

@@ -130,6 +130,7 @@ def test_heavy_tails_are_enclosed():
     assert found.rel_accuracy_bits() > 40
 
 
+@pytest.mark.wide
 def test_many_epsilons_of_a_heavy_tail_cost_its_terms_once(monkeypatch):
     """Sums from -4096 to 1; what is beyond them is above e^epsilon times the copy only where epsilon is below 2/4096."""
     asked = []
@@ -320,6 +321,7 @@ def test_probabilities_of_integers_are_the_density_there_and_not_beside_them(tex
         assert found.overlaps(arb(excess.numerator) / excess.denominator), (order, found, excess)
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("place", [-3, -2, -1, 0, 1, 2, 3])
 @pytest.mark.parametrize("times", [Fraction(1, 8), Fraction(6)])
@@ -371,6 +373,7 @@ def test_of_probabilities_of_any_shape_every_shift_counts(name):
                 assert abs(float(rest().mid()) - float(truth)) < 1e-12
 
 
+@pytest.mark.wide
 def test_integers_far_out_of_reach_are_enclosed_and_not_refused():
     """A sum of 60 digits: delta at 0 is 0.019947114020; the claim is below it."""
     gauss = Claim(on_integers("exp(-z**2/800)"), ZERO, sensitivity=ONE, delta=parse("0.0199470940729"))
@@ -385,6 +388,7 @@ def test_a_delta_just_below_1_is_told_to_the_digits_of_what_is_missing():
     assert lower <= truth <= upper < 1 and upper - lower < MP.mpf(10) ** -24
 
 
+@pytest.mark.wide
 def test_where_a_shorter_shift_is_worse_the_lower_bound_is_there_too():
     """Even integers weigh 20 times as much: over two steps hardly anything is lost."""
     noise, p = on_integers("exp(-abs(z))*(20 - 19*(z - 2*floor(z/2)))"), lambda n: MP.exp(-MP.mpf(abs(n))) * (20 if n % 2 == 0 else 1)

@@ -208,6 +208,7 @@ def test_wide_epsilons_are_enclosed():
         assert wide.contains(at(noise, "1", arb(text).mid()).mid())
 
 
+@pytest.mark.wide
 def test_longer_shifts_are_worse_and_greater_epsilons_better():
     noise = radial("exp(-sqrt(r))")
     values = [[at(noise, shift, arb(text).mid()) for text in ("0", "0.2", "0.4")] for shift in ("1/4", "1/2", "1")]

@@ -307,12 +307,14 @@ def test_atoms_that_no_grid_fits_are_still_enclosed_closely():
     assert upper - lower < truth / 1000
 
 
+@pytest.mark.wide
 def test_a_hundred_laplace_releases_to_a_relative_width_of_a_millionth():
     lower, upper = bounds(made([(laplace(F(1, 10)), 100)], digits=6, epsilon=2.0), "2")
     assert lower <= mpmath.mpf("0.018575772699549757") <= upper
     assert upper - lower < 1e-6 * lower
 
 
+@pytest.mark.wide
 def test_ten_thousand_gaussian_releases_to_a_thousandth_of_epsilon():
     composition = made([(gaussian(F(50)), 10**4)], digits=3, delta=1e-12)
     for epsilon in ("15.6", "15.6411", "15.7"):
@@ -323,6 +325,7 @@ def test_ten_thousand_gaussian_releases_to_a_thousandth_of_epsilon():
         assert lower >= composed_gaussian(2, F(epsilon) + F(1, 1000))
 
 
+@pytest.mark.wide
 def test_different_gaussians_compose_as_the_sum_of_their_squares():
     parts = [(gaussian(F(3)), 4), (gaussian(F(5)), 7), (gaussian(F(2), F(1, 2)), 2)]
     lower, upper = bounds(made(parts, epsilon=2.5), "2.5")
@@ -331,6 +334,7 @@ def test_different_gaussians_compose_as_the_sum_of_their_squares():
     assert upper - lower < 1e-4 * truth
 
 
+@pytest.mark.wide
 def test_two_subsampled_gaussians_as_by_direct_integration():
     rate, alpha = 0.2, math.exp(0.25)
     x = np.linspace(-12, 13, 400_001)
@@ -355,6 +359,7 @@ def test_two_subsampled_gaussians_as_by_direct_integration():
         assert upper - lower < 3e-4 * truth
 
 
+@pytest.mark.wide
 def test_a_thousand_steps_of_private_gradient_descent_within_a_hundredth_of_epsilon():
     pair = subsampled(gaussian(F(1)), F(1, 100))
     for order in (pair, pair.reversed):
@@ -368,6 +373,7 @@ def test_a_thousand_steps_of_private_gradient_descent_within_a_hundredth_of_epsi
 # -- mass at infinity -------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_outputs_that_tell_everything_are_kept_on_both_sides():
     weight = F(1, 10**6)
     parts = [(leaky(laplace(F(1, 5)), weight), 30)]
@@ -635,6 +641,7 @@ def test_losses_on_a_lattice_take_a_place_for_each_multiple():
     assert len(places) < 400
 
 
+@pytest.mark.wide
 def test_losses_of_a_lower_pair_and_mass_at_infinity_of_a_slow_one_are_on_the_grid():
     """One-sided noise: the greater of both orders has losses 0 and infinity, the pair itself -1 and infinity."""
     gone = 1 - rational(F(-1)).exp()
@@ -722,6 +729,7 @@ def test_wide_steps_end_where_shorter_ones_begin():
     assert set(range(-45, 401)) <= set(places) and max(after - here for here, after in pairwise(places)) <= 16
 
 
+@pytest.mark.wide
 def test_of_many_pairs_some_are_explored_and_the_others_are_near_them():
     from dpverify.search.composition.loss_distribution import _explore, _shapes
 

@@ -262,6 +262,7 @@ def test_every_pair_of_neighbours_wants_the_curve_there(above):
         joint({"above": above}, different)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("sign", [1, -1])
 def test_the_first_distribution_is_the_one_with_the_record(sign):
     # one record more moves the answer by `sign`: P is the density about it, Q the one about 0

@@ -115,6 +115,7 @@ def check_order(below, above, p, q, epsilons):
         assert above(at).upper() >= truth(at).lower()
 
 
+@pytest.mark.wide
 @settings(max_examples=tries(examples(50), 1000))
 @given(any_node(), st.lists(st.fractions(-8, 4, max_denominator=100), min_size=3, max_size=3))
 def test_every_node_is_bounded_on_both_sides_at_every_real_epsilon(node, epsilons):

@@ -61,6 +61,7 @@ def test_noise_of_a_truncated_geometric_law_tells_keys_as_often():
     assert dp.verify(keyed, sensitivity=1, epsilon=epsilon, delta=Fraction(delta) * (1 + Fraction(1, 10**9))).verdict == "PROVED"
 
 
+@pytest.mark.wide
 def test_several_keys_a_record_are_a_composition():
     part = dp.optimal_keys("1/2", "1/1000")
     answer = dp.verify(dp.compose(part=part, times=2), epsilon=1, delta=1 - Fraction(999, 1000) ** 2)

@@ -143,6 +143,7 @@ def test_the_upper_bound_behind_a_map_is_for_both_orders():
         assert found.upper.forward(at) >= alone.upper.worst(at).lower()
 
 
+@pytest.mark.wide
 def test_only_noise_that_is_not_symmetric_under_a_query_by_records_of_one_sign_is_told():
     assert is_told(asked(1)) and is_told(asked(-1, 2)) and is_told(asked(1, noise=WHOLE))
     assert is_told(Part(Product(parse("exp(-abs(z) + min(z, 1))"), Num(F(1))), None, Query(((F(1),),), "add-remove")))

@@ -107,6 +107,7 @@ def test_a_longer_shift_is_worse_and_beyond_the_distance_there_is_nothing():
     assert shift.divergence(F(0), F(0)) == 0
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("v", [(1, 0, 0), (F(1, 3), F(1, 2), -1)])
 def test_formulas_that_are_kept_hold_where_they_are_used_again(v):

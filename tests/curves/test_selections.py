@@ -696,6 +696,7 @@ def test_three_candidates_are_between_two_groups_and_one_gaussian():
     assert -best.fun < 0.9 * normal(math.sqrt(8 / 3) / 2, 1)  # so that no curve of a Gaussian is met
 
 
+@pytest.mark.wide
 def test_a_selection_is_a_part_like_others():
     part = Part(largest(G2, 2), ONE)
     alone, delta = normal(math.sqrt(2) / 2, 0.5), normal(1, 0.5)
@@ -790,6 +791,7 @@ def test_no_other_selection_has_the_range_of_the_exponential_mechanism(mechanism
         selections.infer(claim, {}, ())
 
 
+@pytest.mark.wide
 def test_a_claim_with_open_parameters_stays_open_with_its_reason():
     found = verify(of(largest(G2, "n"), "1/2", 1, ALL_N, parse("min(1, n/5)")))
     assert found.judgement.verdict == "UNKNOWN"

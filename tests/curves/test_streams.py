@@ -109,6 +109,7 @@ def test_several_answers_of_a_step_move_together_or_against_each_other():
         assert delta(mechanism) == pytest.approx(of_pair(move), rel=1e-9)
 
 
+@pytest.mark.wide
 def test_no_answers_of_a_noisy_interval_lose_more_and_some_lose_much():
     # one query, an interval of which the ends have deviations of 1/100, so that nearly all of the noise of the answer is seen
     narrow = inside(1, once={"low": gaussian("1/100"), "high": gaussian("1/100")}, fresh={"nu": gaussian(1)})
@@ -133,6 +134,7 @@ def test_what_hides_nothing_has_no_curve_and_what_is_told_without_noise_neither(
         assert found.delta_upper is None
 
 
+@pytest.mark.wide
 def test_groups_move_so_many_times_as_far():
     part = inside(3) | {"sensitivity": 1}
     table = {"mechanism": {"kind": "group", "part": part, "size": 2}, "claim": [{"epsilon": 1, "delta": "tight"}]}
@@ -140,6 +142,7 @@ def test_groups_move_so_many_times_as_far():
     assert float(enclose(found).mid()) == pytest.approx(of_pair(2 * math.sqrt(3 / 16)), rel=1e-6)
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("measure, value", [("gdp", "sqrt(7)/4"), ("zcdp", "7/32"), ("renyi", "3*7/32")])
 def test_other_measures_are_those_of_the_pair(measure, value):

@@ -32,6 +32,7 @@ def of_any_law(epsilon, delta, reach):
     return found.fun
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("epsilon", "delta", "adjacency", "query", "gap"),
     [

@@ -83,6 +83,7 @@ def test_one_count_has_the_error_of_geometric_noise_and_one_real_number_that_of_
         assert min(map(size, found.ranked)) == pytest.approx(error)
 
 
+@pytest.mark.wide
 def test_noise_on_the_integers_has_a_part_for_each_row_and_less_error_than_noise_on_the_line():
     found = designed({"query": [[1, 1, 0], [0, "15/2", "15/2"]], "adjacency": "add-remove", "epsilon": 1})
     errors = {one.candidate.name: size(one) for one in found.ranked}
@@ -95,6 +96,7 @@ def test_noise_on_the_integers_has_a_part_for_each_row_and_less_error_than_noise
     assert size(one) < errors["laplace, the query itself"]
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("rows", [[[3, 1]], [[1, 0], [1, 1]]], ids=["one", "two"])
 def test_discrete_gaussian_noise_is_as_wide_as_delta_asks(rows, tmp_path):
@@ -126,6 +128,7 @@ def test_where_noise_on_the_integers_is_left_out_the_design_says_why(table, why)
     assert why in {one.why for one in proposed if isinstance(one, NotTried)}
 
 
+@pytest.mark.wide
 def test_files_are_written_by_rank_and_hold_the_claims_that_were_proved(tmp_path):
     folder = tmp_path / "designed"
     file = tmp_path / "query.toml"
@@ -205,6 +208,7 @@ def test_from_python_the_same_is_told_and_a_float_is_refused(tmp_path):
         dpverify.design([[1]], adjacency="l1", epsilon=0.5)
 
 
+@pytest.mark.wide
 def test_people_are_told_the_bound_the_order_and_what_was_left_out():
     said = str(dpverify.design(workload={"kind": "histogram", "bins": 3}, adjacency="l2", epsilon=1, digits=9)).splitlines()
     assert said[0] == "histogram of 3 bins; neighbours: l2; epsilon 1"

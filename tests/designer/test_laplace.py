@@ -98,6 +98,7 @@ def test_tables_that_are_too_many_have_no_shares():
     assert laplace.shares_of_tables([2] * 30, dict.fromkeys(combinations(range(30), 2), Fraction(1))) is None
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 def test_ranges_have_no_more_than_what_is_published_of_templates_with_the_identity():
     """One answer at epsilon 1: 8.113 (McKenna et al. 2018)."""

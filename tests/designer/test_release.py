@@ -72,6 +72,7 @@ def plain(question):
     return np.concatenate(blocks)
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", KINDS)
 def test_answers_are_the_truth_with_noise_of_the_stated_deviations(name):
@@ -104,6 +105,7 @@ FILES = {
 }
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("name", FILES)
 def test_the_same_data_in_each_form_have_the_same_release(name, tmp_path):
     design, table, target = tmp_path / "design.toml", tmp_path / "data.csv", tmp_path / "answers.csv"
@@ -171,6 +173,7 @@ def test_data_frames_and_relations_hold_what_files_hold(made):
         best.release(pd.DataFrame([(0, 1)]))
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("by", [1, 2])
 def test_an_audit_of_a_release_sees_noise_that_is_half_of_what_it_is_to_be(by, monkeypatch):
     best = next(

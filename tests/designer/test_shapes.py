@@ -84,6 +84,7 @@ def test_the_greatest_variance_is_that_of_the_worst_weights_of_the_queries(name)
     assert low <= high < low * 1.01
 
 
+@pytest.mark.wide
 def test_prefix_sums_of_two_have_the_squared_golden_ratio_and_of_any_number_more_than_the_bound_of_singular_values():
     assert [float(x) for x in dense(noise_shapes.gram("prefix", 2), "add-remove").ends] == pytest.approx([(3 + sqrt(5)) / 2] * 2, rel=1e-6)
     assert [float(x) for x in greatest(fmpz_mat(rows_of("prefix", 2)), "add-remove").ends] == pytest.approx([4 / 3] * 2, rel=1e-5)

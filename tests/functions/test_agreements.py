@@ -95,6 +95,7 @@ def test_numbers_are_compared_up_to_rounding():
     assert same_told("(1/3, a)", "(0.3333333333333333, a)") and not same_told("1/3", "0.3333") and not same_told("1 1", "1")
 
 
+@pytest.mark.wide
 def test_a_refutation_is_seen_in_the_function():
     """How often runs tell the event is what the witness says, by probabilities that the kernel enclosed."""
     for name, given in (("svt1", {"epsilon": "1", "threshold": "1"}), ("best1", {})):
@@ -122,6 +123,7 @@ def test_what_is_no_finite_pair_is_not_shown():
     assert "not refuted" in counts.rerun(proved).reason
 
 
+@pytest.mark.wide
 def test_a_function_that_tells_the_event_at_another_rate_is_told():
     def always(answers, noise):
         noise.laplace(1)
@@ -141,6 +143,7 @@ def counts(rows, noise):
 """
 
 
+@pytest.mark.wide
 def test_audit_takes_files_with_programs(tmp_path):
     file = tmp_path / "release.py"
     file.write_text(PROGRAM)

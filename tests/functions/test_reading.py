@@ -307,6 +307,7 @@ def test_a_number_that_grows_is_not_read(tmp_path):
     assert any("grows" in fault for fault in faults_of(tmp_path, text, options='adjacency="add-remove", claims=[{"epsilon": 1}]'))
 
 
+@pytest.mark.wide
 def test_a_comparison_with_equality_is_exact(tmp_path):
     """A counter that jumps over its limit does not end the run."""
     text = """

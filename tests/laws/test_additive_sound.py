@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.ndimage import minimum_filter1d
@@ -102,6 +103,7 @@ def test_radial_noise(density, shift, dimension, norm):
     check(*bounds(judgement), *moduli(h, True, number(parse(shift))))
 
 
+@pytest.mark.wide
 @laws
 @given(densities(), shifts)
 def test_noise_on_the_line(density, shift):

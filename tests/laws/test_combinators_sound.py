@@ -335,6 +335,7 @@ def test_bounds_contain_the_truth_whatever_the_grid(data, part, factor):
     contains_truth(part, found, factor)
 
 
+@pytest.mark.wide
 @QUICK
 @given(st.data(), tables(), st.integers(1, 10), st.integers(10, 40).map(lambda numerator: Fraction(numerator, 10)))
 def test_groups_of_samples_contain_the_truth(data, part, rate, factor):
@@ -343,6 +344,7 @@ def test_groups_of_samples_contain_the_truth(data, part, rate, factor):
     contains_truth(group, bound(asked(group, factor), Step("privacy-profile", proof), 80), factor)
 
 
+@pytest.mark.wide
 @QUICK
 @given(st.data(), trees, factors)
 def test_forged_evidence_is_refused_or_true(data, part, factor):

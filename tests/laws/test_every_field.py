@@ -84,6 +84,7 @@ def test_every_field_that_can_be_worse_is_made_worse_somewhere():
     assert {key for key in worse.CHANGES if key not in tried} == set()
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("third", [0, pytest.param(1, marks=pytest.mark.deep), pytest.param(2, marks=pytest.mark.deep)])
 def test_every_field_of_a_kind_by_itself_counts(third):
     names = [*generated.SPECIAL, *rotated()]
@@ -98,6 +99,7 @@ def test_how_often_how_far_and_how_likely_counts_in_every_rule_that_puts_parts_t
     assert not found, "\n".join(found)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("depth", [1, 2])
 def test_every_field_counts_in_every_combinator_and_measure(depth):
     _, found = wrong(generated.drawn(generated.combined(depth, CHEAP), SAMPLE // depth**2))

@@ -530,6 +530,7 @@ def _slopes(epsilon, forward):
     return 1 - first - math.exp(epsilon) * second
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("move", ["1", "-1"])
 @pytest.mark.parametrize("rows", [("1/2 1/2", "1/10 9/10"), ("1/10 9/10", "1/2 1/2")])

@@ -132,6 +132,7 @@ def test_the_delta_of_a_query_is_that_of_its_outputs_counted_one_by_one(name, ro
         assert number(found.delta_upper) - number(found.delta_lower) < 1e-6
 
 
+@pytest.mark.wide
 @settings(max_examples=examples(60), deadline=None)
 @given(st.sampled_from(sorted(LAWS)), st.lists(entries, min_size=1, max_size=3), st.sampled_from(["add-remove", "replace"]))
 def test_a_pure_epsilon_is_proved_or_refuted_as_the_outputs_say(name, row, adjacency):

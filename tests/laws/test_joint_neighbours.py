@@ -368,6 +368,7 @@ def delta_of_losses(shifts: Any, epsilon: float) -> float:
     return sum(integrate.quad(integrand, a, b, epsabs=1e-11)[0] for a, b in pairwise(pieces))
 
 
+@pytest.mark.wide
 @SOME
 @given(st.integers(2, 3), st.data(), st.sampled_from(["add-remove", "replace"]))
 def test_the_delta_of_laplace_and_gaussian_answers_is_the_greatest_at_one_difference(n, data, adjacency):

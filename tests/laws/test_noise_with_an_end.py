@@ -61,6 +61,7 @@ def test_samples_of_noise_with_an_end_compose_to_a_binomial_sum(times, inside, r
     assert low - 1e-12 <= truth <= high + 1e-12 and high - low < 1e-3 * truth
 
 
+@pytest.mark.wide
 def test_the_infinite_loss_of_a_composition_inside_a_sample_reaches_the_whole():
     """Nobody says whether a record moves the answers up or down: the worse of the two."""
     part = several(sampled(several(Part(EXPONENTIAL, ONE), 2), F(1, 10)), 20)

@@ -279,6 +279,7 @@ def test_a_grid_for_many_atoms_is_of_bounded_size():
     assert said is not None and said.lower is not None and said.lower > Decimal("0.99999") and said.upper == 1
 
 
+@pytest.mark.wide
 def test_runs_of_a_sample_of_a_map_are_runs():
     """What a map within a sample leaves to be seen is not known: no bound from below, and no crash."""
     part = {"kind": "subsample", "part": {"kind": "post_process", "part": COIN, "map": "the identity"}, "rate": "1/4"}

@@ -90,6 +90,7 @@ def test_a_query_that_gives_everybody_one_answer_loses_nothing(density, rows):
     assert judgement.verdict in ("PROVED", "UNKNOWN")
 
 
+@pytest.mark.wide
 def test_a_pole_is_moved_within_the_norm_of_the_noise():
     # ||x||^2 = 100 x^2: a coordinate moves by at most 1/10
     noise = Product(parse("exp(-abs(z))/sqrt(abs(z))"), parse("1"), Norm("ellipsoid", matrix=((Fraction(1, 100),),)))

@@ -43,6 +43,7 @@ def folder(tmp_path, monkeypatch):
 # -- what is made --------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_a_new_project_is_green_with_the_two_commands_that_are_printed():
     said = run("init").stdout
     assert set(tree()) == MADE

@@ -66,6 +66,7 @@ def folder(made, monkeypatch):
         file.write_bytes(content)
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("report", ["few", "many"])
 def test_a_page_that_was_written_and_left_alone_says_what_its_certificates_say(folder, report):

@@ -96,6 +96,7 @@ def test_a_family_is_kind_norm_and_question(file, name):
     assert found.name == name and found.group != OTHERS and found.title.endswith(QUESTIONS[found.question])
 
 
+@pytest.mark.wide
 def test_a_large_report_is_an_overview_and_a_page_for_each_family_whose_links_lead_somewhere(many):
     run("report", "specs", "-o", "out", "--folders", "--no-cache")
     pages = {path.name: Links(path.read_text()) for path in Path("out").glob("*.html")}
@@ -111,6 +112,7 @@ def test_a_large_report_is_an_overview_and_a_page_for_each_family_whose_links_le
     assert "43 certificates, 43 valid\n" in run("check", "out").stdout
 
 
+@pytest.mark.wide
 def test_one_page_on_request_and_no_page_of_a_family_is_left_from_before(some):
     run("report", "specs", "-o", "out", "--folders")
     theirs = Path("out/mine.html")
@@ -120,6 +122,7 @@ def test_one_page_on_request_and_no_page_of_a_family_is_left_from_before(some):
     assert "laplace_03" in Path("out/index.html").read_text()
 
 
+@pytest.mark.wide
 def test_a_claim_that_a_page_of_a_family_tells_otherwise_is_found(some):
     run("report", "specs", "-o", "out", "--folders")
     Path("out/certificates/certificates.json").unlink()
@@ -134,6 +137,7 @@ def test_a_claim_that_a_page_of_a_family_tells_otherwise_is_found(some):
 # -- evidence ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_evidence_is_a_collection_for_each_family_and_a_line_for_each_claim(some):
     run("report", "specs", "-o", "out", "--evidence", "kept")
     assert sorted(path.relative_to("kept").as_posix() for path in Path("kept").rglob("*") if path.is_file()) == [
@@ -149,6 +153,7 @@ def test_evidence_is_a_collection_for_each_family_and_a_line_for_each_claim(some
     assert {path: path.read_bytes() for path in Path("kept").rglob("*") if path.is_file()} == first
 
 
+@pytest.mark.wide
 def test_what_is_kept_is_judged_by_the_kernel_and_not_searched_again(some, monkeypatch):
     run("report", "specs", "-o", "out", "--evidence", "kept", "--no-cache")
     searched = some / "searched"  # of other processes too
@@ -200,6 +205,7 @@ def test_evidence_takes_the_place_of_evidence_alone(some):
     assert [path.name for path in Path("kept/certificates").iterdir()] == ["radial-l1-epsilon.certs.json"]
 
 
+@pytest.mark.wide
 def test_the_committed_evidence_is_small_and_says_what_its_files_hold():
     files = [path for path in (ROOT / "reports").rglob("*") if path.is_file()]
     assert len(files) <= 100 and sum(path.stat().st_size for path in files) <= 3_000_000

@@ -51,6 +51,7 @@ def told(tmp_path_factory):
     return [(folder / "out" / name).read_text() for name in ("index.html", "index.md")]
 
 
+@pytest.mark.wide
 def test_claims_with_the_same_picture_share_it(told):
     html, _ = told
     first, second = html.index('id="hexagon:1"'), html.index('id="hexagon:2"')

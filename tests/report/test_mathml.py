@@ -311,6 +311,7 @@ def test_the_mathml_of_a_tree_reads_back_as_a_tree_of_the_same_value(tree, point
     assert same(known(tree, point), value(parse(seen), point)), seen
 
 
+@pytest.mark.wide
 @settings(max_examples=examples(60), deadline=None)
 @given(TREES, POINTS)
 def test_the_line_of_a_tree_reads_back_as_a_tree_of_the_same_value(tree, point):
@@ -446,6 +447,7 @@ def mechanisms():
     return found
 
 
+@pytest.mark.wide
 def test_every_mechanism_of_the_catalogue_has_a_law_that_is_well_formed(mechanisms):
     for mechanism, stem in mechanisms.items():
         root = ElementTree.fromstring(density(mechanism))

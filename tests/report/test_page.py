@@ -139,6 +139,7 @@ def page(out):
 # -- the whole page ------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_the_page_asks_for_nothing_from_anywhere(page):
     assert [link for link in page.external if not link.startswith("data:")] == []
 

@@ -75,6 +75,7 @@ def test_explain_draws_the_proof_of_a_certificate(name):
     assert all(re.match(r"(│  |   )*(├─|└─) \S", line) for line in lines[1:])
 
 
+@pytest.mark.wide
 def test_bounds_are_rounded_to_the_safe_side():
     told = [step.text for step in steps(proof.tree(entry_of("pipeline.epsilon-above")))]
     uppers = [float(text) for said in told for text in re.findall(r"tight delta ≤ ([\d.e-]+)", said)]

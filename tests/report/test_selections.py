@@ -40,6 +40,7 @@ LAPLACE = '{ kind = "builtin", name = "laplace", scale = 2 }'
 ADAPTIVE, BOUNDED = "stream_adaptive", "above_threshold_gaussian_between_bounds"
 
 
+@pytest.mark.wide
 def test_an_alignment_is_told_branch_by_branch_and_adds_up_to_the_bound():
     [found] = selections.alignments(shelf(ADAPTIVE))
     assert [(where, dict(shifts), cost) for where, shifts, cost in found.rows] == [
@@ -53,6 +54,7 @@ def test_an_alignment_is_told_branch_by_branch_and_adds_up_to_the_bound():
     assert selections.alignments(shelf(BOUNDED)) == []
 
 
+@pytest.mark.wide
 def test_what_is_known_of_the_state_up_to_an_interval_is_told(tmp_path):
     text = '[mechanism]\nkind = "stream"\nonce = { rho = ' + LAPLACE + " }\nfresh = { nu = " + LAPLACE + " }\n"
     text += 'state = { last = 0, t = "rho" }\n'

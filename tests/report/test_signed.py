@@ -129,6 +129,7 @@ def test_git_runs_no_program_that_a_repository_names(repository):
     assert made.made(folder / "pyproject.toml", []).commit == commit and not (folder / "ran").exists()
 
 
+@pytest.mark.wide
 def test_the_page_and_the_json_say_how_they_came_to_be(out, page):
     told = json.loads((out / "results.json").read_text())["made"]
     assert set(told) == {"project", "versions", "date", "commit", "command"}

@@ -82,6 +82,7 @@ def above(mechanism, sensitivity=1):
     return float(enclose(upper(of(mechanism, sensitivity=sensitivity))).mid())
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [*KNOWN])
 def test_between_bounds_as_far_apart_as_answers_move_every_noise_has_its_worst_pair(name):
@@ -119,6 +120,7 @@ def test_on_the_integers_outputs_have_the_probabilities_that_sums_give():
             assert math.log(output(k, y, low, high) / there) <= worst + 1e-12
 
 
+@pytest.mark.wide
 def test_the_greater_of_two_with_cauchy_noise_has_the_modulus_of_cauchy_noise_of_twice_the_scale():
     scale, value = 1, 0.35804
     law = stats.cauchy(scale=2)
@@ -129,11 +131,13 @@ def test_the_greater_of_two_with_cauchy_noise_has_the_modulus_of_cauchy_noise_of
     assert truth - 1e-7 <= upper <= truth + 3e-5 and truth - 3e-5 <= lower <= truth + 1e-9
 
 
+@pytest.mark.wide
 def test_where_tails_have_a_slope_in_the_limit_the_greater_of_two_approaches_it():
     lower, upper = both(largest(MIXED, 2))
     assert 2 / 3 <= upper <= 2 / 3 + 3e-5 and 0.55 < lower < 2 / 3
 
 
+@pytest.mark.wide
 def test_what_two_candidates_lose_more_lose_too():
     everywhere = of(largest(MIXED, "n"), "1/3", domains=(("n", Domain(Fraction(1), None, lower_open=False, integer=True)),))
     refuted = verify(everywhere).judgement
@@ -363,6 +367,7 @@ def test_shifts_of_noise_with_heavy_tails_cost_what_it_loses_by_itself(mechanism
     assert above(mechanism) == pytest.approx(value, abs=1e-12)
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("sensitivity", "hull", "furthest"), [("3/2", 2, 3), ("1/2", 2, 1), ("1/2", 4, 2), (2, 1, 2), ("7/4", 1, 1)])
 def test_integers_in_a_hull_move_noise_with_heavy_tails_as_far_as_they_differ(sensitivity, hull, furthest):
@@ -374,6 +379,7 @@ def test_integers_in_a_hull_move_noise_with_heavy_tails_as_far_as_they_differ(se
     assert above(told, sensitivity) >= most - 1e-12
 
 
+@pytest.mark.wide
 def test_noise_with_heavy_tails_is_moved_by_whole_steps_of_integers():
     # twice the integer part of 7/4 is 2, and not the 3 of twice 7/4
     whole = stream(*[on_line("1/(1 + z**2)", integers=True)] * 2)

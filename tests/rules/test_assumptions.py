@@ -182,6 +182,7 @@ def test_kernels_rest_on_ideal_samplers_and_on_a_distance_only_where_one_is_stat
     assert own - {NORMALISED, POSITIVE} == lower | {IDEAL}
 
 
+@pytest.mark.wide
 def test_a_loss_that_is_worst_at_a_shorter_distance_needs_every_distance():
     wavy = Translation(parse("exp(-abs(z)/4)*(2 + cosh(1)/(cosh(1) + (3*z)**2))"))
     lines = verify(Claim(wavy, None, sensitivity=num(3)), 6).judgement.assumptions

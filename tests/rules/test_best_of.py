@@ -119,6 +119,7 @@ def tight(claim):
     return tuple(None if end is None else math.inf if isinstance(end, Infinite) else float(constant(end)) for end in ends)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("law", LAWS, ids=" ".join)
 def test_no_part_loses_more_and_some_part_as_much(law):
     masses = how_often(law[0], *value(law[1:]))

@@ -261,6 +261,7 @@ def test_an_end_of_the_support_betrays_one_of_the_two_answers(density, low, slop
 ROWS = [((1, -1), (1, 0)), ((2, 1), (-1, 2)), ((1, -2), (2, 1)), ((1, 1), (1, -1))]
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("rows", ROWS)
 def test_parts_that_are_not_even_lose_in_one_order_of_the_neighbours(rows):
@@ -273,6 +274,7 @@ def test_parts_that_are_not_even_lose_in_one_order_of_the_neighbours(rows):
     assert pure(nested) == pytest.approx([truth, truth], abs=1e-12)
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("rows", ROWS)
 def test_a_sample_of_them_mixes_the_output_with_the_record_into_the_one_without(rows):
@@ -311,6 +313,7 @@ def test_a_lower_bound_names_the_order_and_cannot_mix_two():
         combined(Claim(Compose((*parts, odd)), None), {**evidence, "part": {"parts": [{}, {}, {}]}})
 
 
+@pytest.mark.wide
 def test_what_is_sampled_without_replacement_is_not_at_the_pair_of_the_others():
     """Samples without the record have another one instead: with all others of kind 3 the loss is log((1 + e^3)/(1 + e^2)) + 10."""
     alone, beside = (Part(laplace().mechanism, None, Query((tuple(map(Fraction, row)),), "replace")) for row in ((1, 0, 3), (0, 10, 5)))

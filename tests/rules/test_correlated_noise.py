@@ -308,6 +308,7 @@ def plain(times, square):
     return Compose((Part(Repeat(part, num(times))),))
 
 
+@pytest.mark.wide
 def test_a_banded_strategy_on_samples_is_a_composition_of_samples():
     for order in ("", "one-sided"):
         found = between(verify(claimed(SAMPLED, order=order)).judgement)
@@ -323,6 +324,7 @@ def test_renyi_divergences_of_samples_are_exact():
     assert low == pytest.approx(truth, rel=1e-12) and high == pytest.approx(truth, rel=1e-12)
 
 
+@pytest.mark.wide
 def test_the_last_columns_are_shorter_and_groups_may_differ():
     rows = [["3", 0, 0, 0], ["1", "1", 0, 0], [0, "1", "1", 0], [0, 0, "1", "4"]]  # squares of lengths: {10, 2} and {2, 16}
     noise = of(rows, sigma="20", rate="1/10")

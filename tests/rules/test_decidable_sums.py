@@ -151,6 +151,7 @@ def test_what_is_concave_is_no_less_between_than_at_the_ends(a, b, ends, least, 
     assert certainly_lt(parse(a), parse(b), domains) == less
 
 
+@pytest.mark.wide
 def test_exponential_mechanisms_compose_by_the_range_of_their_loss(tmp_path):
     """Ten of them with four candidates, scores that move by 1 both ways: every pair of tables lies below, and a pure bound far above."""
     part = '{ kind = "exponential", beta = "1/4", candidates = 4, sensitivity = 1 }'
@@ -166,6 +167,7 @@ def test_exponential_mechanisms_compose_by_the_range_of_their_loss(tmp_path):
     assert worst <= number(found.delta_upper) < number(pure.delta_upper) / 2
 
 
+@pytest.mark.wide
 def test_different_discrete_gaussians_attain_the_sum_of_their_rho_at_order_two(tmp_path):
     part = '{{ kind = "builtin", name = "discrete_gaussian", sigma = {}, sensitivity = 1 }}'
     both = f'kind = "compose"\nparts = [{part.format(2)}, {part.format(3)}]'
@@ -191,6 +193,7 @@ def test_what_is_assumed_of_parts_at_one_pair_of_neighbours_names_the_adjacency_
     assert not any("(add-remove)" in line for line in found.assumptions)
 
 
+@pytest.mark.wide
 def test_more_digits_are_advised_where_a_grid_alone_keeps_the_claim_open_and_help_there(tmp_path):
     part = '{{ kind = "builtin", name = "{}", {} = 1, sensitivity = 1 }}'
     both = f'kind = "compose"\nparts = [{part.format("laplace", "scale")}, {part.format("gaussian", "sigma")}]'

@@ -74,6 +74,7 @@ def test_it_is_above_what_the_greatest_of_so_many_noises_loses(n):
     assert (greatest * lost).sum() < share(largest(gaussian(4), "n"), n=n)
 
 
+@pytest.mark.wide
 def test_a_claim_for_every_number_is_proved_with_a_delta_that_rises_and_not_with_one_that_rises_too_slowly():
     mechanism, d = largest(gaussian(8), "n"), curve(2 / 8, 1)
 

@@ -74,6 +74,7 @@ def test_one_step_is_looked_at_from_above_and_of_selections():
         combination.infer(noise, {"side": "upper", **evidence}, ())
 
 
+@pytest.mark.wide
 def test_at_a_delta_they_lose_what_groups_do():
     part = THRESHOLD | {"threshold_noise": gaussian(2), "query_noise": gaussian(4)}
     table = {"mechanism": {"kind": "group", "size": 2, "part": part}, "claim": [{"epsilon": 2, "delta": "tight"}]}

@@ -73,6 +73,7 @@ def upper(mechanism, **others):
     return selections.upper(claimed(mechanism, **others))
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("k", [2, 5])
 def test_the_least_and_the_greatest_cost_two_each_and_all_others_one(k):
@@ -129,6 +130,7 @@ def chances(answers, first, later):
     return told
 
 
+@pytest.mark.wide
 def test_no_small_run_on_the_integers_loses_more_than_is_proved_and_one_comes_near():
     slopes = 0.4, 0.5
     noises = [{"kind": "translation", "density": f"exp(-{s})", "integers": True} for s in ("2*abs(z)/5", "abs(z)/2")]
@@ -165,6 +167,7 @@ def drawn_once():
     return evidence_of(SORTED)
 
 
+@pytest.mark.wide
 def test_without_one_of_the_leads_some_run_has_no_shifts(three, drawn_once):
     for claim, evidence in (three, drawn_once):
         steps = evidence["ways"][0]["steps"]
@@ -183,6 +186,7 @@ def numbers(value, path=()):
             yield from numbers(item, (*path, key))
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("to", ["0", "({}) - 1/7", "-({})"])
 def test_with_another_number_the_bound_is_no_less_or_refused(three, drawn_once, to):
@@ -239,6 +243,7 @@ def test_what_an_alignment_of_several_modes_may_not_say(three, others, said):
         proofs.bound(claim, proofs.Step("alignment", forged))
 
 
+@pytest.mark.wide
 def test_more_leads_bound_no_less_and_wrong_ones_are_refused(three):
     claim, evidence = three
     way = evidence["ways"][0]

@@ -235,6 +235,7 @@ def test_a_pair_that_is_none_and_a_premise_about_another_one_are_refused():
             proof.infer("added-measures", (), {"side": "lower", "pair": [{**there[0], "difference": difference}]}, [fact])
 
 
+@pytest.mark.wide
 def test_a_group_of_records_and_a_map_of_the_output():
     assert verdict(Group(Part(GAUSSIAN, ONE), num(3)), "zcdp", "9/2") == "PROVED"
     assert verdict(Group(Part(Guarantee("zcdp", ((ONE,),))), num(2)), "zcdp", "4") == "PROVED"
@@ -274,6 +275,7 @@ def test_a_guarantee_implies_nothing_where_nothing_follows(known, measure):
     assert any("nothing is known" in reason for reason in found.reasons)
 
 
+@pytest.mark.wide
 def test_noise_of_another_shape_is_enclosed_by_its_curve():
     cauchy = Translation(parse("1/(1 + z**2)"))
     low, high = enclosed(cauchy, ORDER2, sensitivity=ONE)

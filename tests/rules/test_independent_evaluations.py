@@ -142,6 +142,7 @@ def test_what_grows_with_the_number_of_values_grows_with_those_that_are_independ
     assert bound.assumed == ((evaluations_epsilon.INDEPENDENT,) if refuted else ())
 
 
+@pytest.mark.wide
 def test_eigenvalues_that_are_0_count_for_nothing():
     noise = process("eigenvalues", "max(4 - k, 0)", shape=("max(4 - k, 0)",), count=ALL["count"])
     assert verify(Claim(noise, num(10), domains=ALL["domains"])).judgement.verdict == "UNKNOWN"

@@ -83,6 +83,7 @@ def test_three_overlapping_queries_of_different_noise():
     assert wanted - 1e-6 < upper(*parts) < wanted + 0.02
 
 
+@pytest.mark.wide
 def test_noise_in_the_plane_and_independent_coordinates():
     parts = (part(PLANE, (1, 0, 0), (0, 1, 0)), part(CAUCHY, (0, 0, 1)))
     wanted = greatest(directions(3), (np.sqrt, 1, [(1, 0, 0), (0, 1, 0)]), (cauchy, 1, [(0, 0, 1)]))

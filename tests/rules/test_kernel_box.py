@@ -119,6 +119,7 @@ def test_a_sum_of_logarithms_has_the_sign_of_a_difference_of_products_where_all_
     assert found is None if coefficients is None else tuple(map(num, coefficients)) == found
 
 
+@pytest.mark.wide
 def test_the_piecewise_mechanism_of_local_privacy_costs_its_epsilon():
     # Wang et al. 2019: density p within l(theta) <= y <= r(theta), p/e^epsilon outside, C = (e^(eps/2) + 1)/(e^(eps/2) - 1)
     s = "exp(1/2)"
@@ -128,6 +129,7 @@ def test_the_piecewise_mechanism_of_local_privacy_costs_its_epsilon():
     assert certainly_equal(found["upper"].value, num(1)) and certainly_equal(found["lower"].value, num(1))
 
 
+@pytest.mark.wide
 def test_a_density_that_turns_inside_the_output_is_bounded_at_its_ends():
     found = bounds(kernel("1 + theta*(y**2 - y + 1/6)"))
     assert certainly_equal(found["upper"].value, parse("log(7/6)"))  # at y = 0 and theta = 1 against 0
@@ -141,6 +143,7 @@ def test_a_smaller_value_is_refused():
         check(claim, evidence | {"value": "1 - 1/10**15"})
 
 
+@pytest.mark.wide
 def test_a_tree_of_another_sensitivity_is_refused():
     density = "exp(-abs(y - theta)/2)/(2*(2 - exp(-theta/2) - exp((theta - 5)/2)))"
     narrow, wide = (kernel(density, ("0", "5"), ("0", "5"), s) for s in ("1", "2"))
@@ -191,6 +194,7 @@ def test_parameters_and_other_mechanisms_are_refused():
         check(Claim(KaryResponse(num(2), parse("1/2")), None), {"value": "1", "tree": ["corner", 0]})
 
 
+@pytest.mark.wide
 def test_jumps_in_the_input_count_at_the_end_of_the_range():
     # at theta = 1 itself the density is another one: floor(theta) is 1 there only
     claim = kernel("1 + floor(theta)*(2*y - 1)/2")
@@ -379,6 +383,7 @@ def test_a_peak_inside_the_outputs_is_found():
     assert certainly_equal(found["upper"].value, parse("log(3)")) and certainly_equal(found["lower"].value, parse("log(3)"))
 
 
+@pytest.mark.wide
 def test_a_tail_wants_a_coordinate_in_which_the_loss_is_bounded():
     claim = kernel("(1 + theta)/(pi*((1 + theta)**2 + y**2))", LINE_OF_OUTPUTS)
     shown = {"value": "log(2)", **{key: found for key, found in tree(claim).items() if key != "value"}}

@@ -153,6 +153,7 @@ FAMILIES = st.sampled_from(
 )
 
 
+@pytest.mark.wide
 @settings(max_examples=examples(25))
 @given(FAMILIES, SMALL, SMALL, SMALL, st.lists(st.tuples(st.fractions(0, 12), st.fractions(0, 1)), min_size=20, max_size=20))
 def test_no_pair_of_points_loses_more_than_the_bound(family, p, q, sensitivity, places):

@@ -112,6 +112,7 @@ WAVES = [
 ]
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(("density", "sensitivity", "tight"), WAVES)
 def test_floors_in_front_of_a_tail_that_does_not_repeat_are_bounded_and_the_bound_is_met(density, sensitivity, tight):

@@ -42,6 +42,7 @@ def known(mechanism, measure):
     return judged.lower, judged.upper
 
 
+@pytest.mark.wide
 def test_two_combinators_over_two_tables_are_judged_in_every_order():
     """Nothing stops with a fault; and the bounds lie the right way round, from whichever rules they come."""
     for outer, inner in product(OF, repeat=2):

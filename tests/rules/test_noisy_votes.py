@@ -89,6 +89,7 @@ def test_one_list_is_its_worst_neighbour(each, order, orders):
         assert float(constant(judged.delta_upper)) == pytest.approx(exact, rel=1e-6, abs=1e-12)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("lists", [[(9, 4, 1)], [(7, 6, 0)] * 3 + [(0, 12, 3)]], ids=len)
 @pytest.mark.parametrize(("order", "orders"), [("", (1, -1)), ("reverse", (-1,))])
 def test_divergences_and_losses_of_lists_add_up(lists, order, orders):
@@ -106,6 +107,7 @@ def test_divergences_and_losses_of_lists_add_up(lists, order, orders):
     assert near(judged.lower, exact) and near(judged.upper, exact)
 
 
+@pytest.mark.wide
 def test_delta_of_two_lists_is_enclosed():
     lists, sigma, epsilon = [(9, 4, 1), (7, 6, 0)], 3, 0.2
     judged = verify(Claim(of(*lists), parse("1/5"), None)).judgement

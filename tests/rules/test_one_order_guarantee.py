@@ -33,6 +33,7 @@ def beside(delta):
     return kernel.judge(replace(certificate.claim, delta=parse(f"{delta:.9f}")), facts).verdict
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("epsilon", ["1/4", "1/8", "0"])
 def test_delta_is_at_most_what_is_left_of_one_below_the_pure_epsilon_and_at_least_what_an_output_shows(epsilon):

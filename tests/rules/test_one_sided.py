@@ -481,6 +481,7 @@ def test_without_replacement_there_is_no_order(tmp_path):
         read_spec(path)
 
 
+@pytest.mark.wide
 def test_what_would_help_is_said_where_no_upper_bound_is_known():
     gaussian = Translation(parse("exp(-z**2/2)"), integers=True)
     found = verify(Claim(gaussian, None, sensitivity=ONE, measure=Measure("gdp", None)), 12)

@@ -170,6 +170,7 @@ GAPS = Translation(parse("exp(-abs(z))*(1 + floor(z/2) + floor(-z/2))"), integer
 """Noise on the even integers alone."""
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("moves", "loss"), [((2, 4), 4), ((4,), 4), ((1, 2), None), ((2, 3), None)])
 def test_noise_with_gaps_loses_without_bound_where_some_record_moves_the_answer_into_them(moves, loss):
     """By enumeration of all integers near 0: log p(z) - log p(z + m) over the moves m, infinite where p(z + m) is 0."""

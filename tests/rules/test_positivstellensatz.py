@@ -82,6 +82,7 @@ def test_false_inequalities_have_none(low, high, domains, point):
 COEFFICIENTS = st.integers(-3, 3)
 
 
+@pytest.mark.wide
 @settings(max_examples=examples(25), deadline=None)
 @given(st.lists(COEFFICIENTS, min_size=6, max_size=6), st.sampled_from([POSITIVE, REAL, UNIT]))
 def test_what_is_found_holds_at_points_of_the_domains(c, domain):

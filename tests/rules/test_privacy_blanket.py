@@ -59,6 +59,7 @@ def as_floats(rows):
     return [[x / sum(row) for x in row] for row in rows]
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("epsilon", [0.0, 0.25])
 @pytest.mark.parametrize(("rows", "people"), [(UNEVEN, 2), (UNEVEN, 5), (FOUR, 4)])
 def test_no_records_of_the_others_are_worse_and_one_for_all_is_exact(rows, people, epsilon):
@@ -115,6 +116,7 @@ def test_responses_of_many_people_have_the_sum_over_two_binomials(people, answer
     assert high - low <= 1e-2 * expected
 
 
+@pytest.mark.wide
 def test_both_bounds_of_many_responses_are_near_each_other():
     found = verify(Claim(Shuffle(Part(KaryResponse(num(4), parse("1/2"))), num(10**4)), None, parse("1e-6"))).judgement
     low, high = (float(constant(end)) for end in (found.lower, found.upper))
@@ -130,6 +132,7 @@ def clones(people, rho, share, epsilon):
     return float(stats.binom.pmf(c, people - 1, share) @ ((rho - e) * (above + before) + (1 - e * rho) * above)) / (1 + rho)
 
 
+@pytest.mark.wide
 def test_no_table_has_a_smaller_bound_by_clones():
     chosen = random.Random(0)
     for _ in range(12):
@@ -162,6 +165,7 @@ def test_equal_rows_lose_nothing():
     assert curve(table(((1, 1, 2), (1, 1, 2))), 50, 0)[1] == (0, 0)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("answers", "p"), [(5, "1/50"), (6, "1/2"), (3, "1/9")])
 def test_a_response_has_the_curve_of_its_table_also_where_lies_are_likelier_than_the_truth(answers, p):
     lie = (1 - F(p)) / (answers - 1)

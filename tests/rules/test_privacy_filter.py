@@ -116,6 +116,7 @@ def test_the_budget_is_what_all_have_and_some_attain(mechanism, measure, exact):
         assert judged(mechanism, None, measure=Measure(measure.name, value, measure.at)).verdict == verdict
 
 
+@pytest.mark.wide
 def test_what_is_not_implied_is_known_from_below_alone():
     assert bounds(judged(budget("zcdp", "1/2"), None, measure=Measure("gdp", None))) == (pytest.approx(1), None)
     assert bounds(judged(budget("renyi", "8", "1"), None, measure=Measure("renyi", None, Fraction(9)))) == (pytest.approx(9 / 8), None)

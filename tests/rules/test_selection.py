@@ -338,6 +338,7 @@ def test_a_refutation_shows_a_pair_an_output_and_both_probabilities():
 # -- any noise ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_survival_functions_bound_the_index_sharply():
     assert tight(largest(CAUCHY, 6, neighbours="monotone"))[1] == pytest.approx(math.log(2), abs=1e-6)  # at m = 0
     m = np.linspace(-50, 50, 200_001)
@@ -368,6 +369,7 @@ def test_survival_functions_are_checked(mechanism, parameters, why):
         alone(of(mechanism, 9), survival.NAME, **parameters)
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("mechanism", "value"),
@@ -428,6 +430,7 @@ def test_a_group_of_any_size_loses_as_often_as_it_is_large_on_both_sides():
     assert verify(Claim(Group(part, parse("k")), parse("9*k/10"), domains=sizes)).judgement.verdict == "REFUTED"
 
 
+@pytest.mark.wide
 def test_what_is_enclosed_is_a_part_too():
     between = Compose((Part(largest(laplace(2), 3, bounds=BOUNDS), ONE), Part(largest(CAUCHY, 3, neighbours="monotone"), ONE)))
     value = tight(largest(laplace(2), 3, bounds=BOUNDS))[1] + math.log(2)
@@ -448,6 +451,7 @@ def test_where_one_answer_moves_alone_several_steps_may_move_several():
     assert float(enclose(three.upper).mid()) == pytest.approx(3 * one)
 
 
+@pytest.mark.wide
 def test_a_guarantee_for_one_order_of_the_data_is_no_part_and_no_premise():
     falling = sparse(laplace(2), laplace(4), 9, neighbours="decreasing")
     with pytest.raises(CertificateError, match="for one order of the data alone"):
@@ -644,11 +648,13 @@ def test_exact_answers_against_noise_without_a_closed_form_are_told_apart_too():
     assert tight(sparse(GUMBEL, None, 4, None, neighbours="one", bounds=BOUNDS))[0] == math.inf
 
 
+@pytest.mark.wide
 def test_cells_of_a_density_are_no_more_than_a_certificate_may_list():
     with pytest.raises(Undecided, match="no power series"):
         Rough(GUMBEL).grid(Fraction(-(2**40)), Fraction(2**40))
 
 
+@pytest.mark.wide
 def test_a_refuted_delta_shows_what_is_left_of_the_event_at_the_claimed_epsilon():
     mechanism = sparse(gaussian(4), gaussian(8), 3, bounds=BOUNDS)
     witness = verify(of(mechanism, "1/10", delta=parse("1/1000"))).judgement.witness

@@ -35,6 +35,7 @@ def best_event(sigma, count, epsilon):
     return best
 
 
+@pytest.mark.wide
 def test_a_delta_for_every_number_of_candidates_is_refuted_at_the_fewest_that_an_event_shows():
     claim = of(largest(gaussian(4), "n"), "1", domains=TWO_UP, delta=parse("1/200"))
     judgement = check(verify(claim).certificate)
@@ -52,10 +53,12 @@ def test_queries_too_are_refuted_at_a_number_of_them():
     assert verify(of(SPARSE, "9/10", domains=ALL_N, delta=parse("1/50"))).judgement.verdict == "REFUTED"
 
 
+@pytest.mark.wide
 def test_of_queries_a_delta_that_grows_with_their_number_is_proved():
     assert verify(of(SPARSE, "9/10", domains=ALL_N, delta=parse("min(1, n/2)"))).judgement.verdict == "PROVED"
 
 
+@pytest.mark.wide
 def test_readers_are_told_the_answers_and_the_event_in_words():
     claim = of(largest(gaussian(2), "n"), "1/2", domains=TWO_UP, delta=parse("1/100"))
     witness = verify(claim).judgement.witness
@@ -112,6 +115,7 @@ def test_where_the_order_of_neighbours_is_given_only_that_order_counts():
     assert rule.check(up, far).value.value == 0 < rule.check(both, far).value.value
 
 
+@pytest.mark.wide
 def test_of_a_number_of_candidates_beyond_a_thousand_both_sides_are_known():
     """delta at n = 10,001 is at most n times that of one noise that is moved by 2 (theory#each-noise), and no less than at fewer."""
     mu = 2 / 8

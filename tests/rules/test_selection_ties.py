@@ -118,6 +118,7 @@ def test_of_noise_that_is_not_known_to_be_log_concave_each_number_of_ties_that_m
     assert list(ties(asked(of(mechanism), {}, "test"), (2, 0), known)) == wanted
 
 
+@pytest.mark.wide
 def test_without_bounds_a_pair_of_integers_bounds_noise_of_any_law_from_below():
     judged = verify(of(largest(on_line("1/(1 + z**2)", integers=True), 2), "1/2")).judgement
     assert judged.verdict == "REFUTED" and "decided at random" in judged.witness["event"]

@@ -150,6 +150,7 @@ def test_the_worst_of_all_splits_is_that_of_fractions(seed):
             assert float(found.mid()) == pytest.approx(float(max(F(0), true)), rel=1e-9, abs=1e-15)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(
     ("rows", "people", "epsilon"), [(EVEN, 300, "3/10"), (UNEVEN, 260, "1/5"), (EVEN, 3000, "1/10"), (UNEVEN, 2000, "1/8")]
 )
@@ -163,6 +164,7 @@ def test_tight_deltas_are_the_worst_of_all_that_others_may_have(rows, people, ep
     assert low <= high <= low * (1 + 1e-4)
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("rows", [EVEN, UNEVEN])
 def test_a_million_people_are_enclosed_to_a_millionth(rows):
     found = judged(table(rows), 10**6, delta="1e-8")
@@ -181,6 +183,7 @@ def test_a_million_people_are_enclosed_to_a_millionth(rows):
     assert (again.lower, again.upper) == (found.judgement.lower, found.judgement.upper)
 
 
+@pytest.mark.wide
 def test_claims_near_the_boundary_are_decided_on_both_sides():
     low, high = ends(judged(table(EVEN), 5000, "1/20").judgement, "delta")
     assert judged(table(EVEN), 5000, "1/20", repr(high * 1.0001)).judgement.verdict == "PROVED"
@@ -196,11 +199,13 @@ def test_claims_near_the_boundary_are_decided_on_both_sides():
         assert float(refuted.witness[side].strip("[]").split(",")[0].rstrip(".")) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.wide
 def test_more_rows_are_worst_at_the_ends():
     rows = (("3/5", "2/5"), ("7/10", "3/10"), ("1/5", "4/5"), ("1/2", "1/2"))
     assert ends(judged(table(rows), 400, "1/5").judgement, "delta") == ends(judged(table(UNEVEN), 400, "1/5").judgement, "delta")
 
 
+@pytest.mark.wide
 def test_chances_need_not_be_rational():
     low, high = ends(judged(KaryResponse(num(2), parse("exp(1)/(1 + exp(1))")), 1000, "1/5").judgement, "delta")
     truth = math.e / (1 + math.e)
@@ -209,6 +214,7 @@ def test_chances_need_not_be_rational():
     assert high == pytest.approx(true, rel=1e-4)
 
 
+@pytest.mark.wide
 def test_records_that_are_no_neighbours_leave_the_bound_from_above():
     rows = (*UNEVEN, ("1/2", "1/2"))
     found = judged(table(rows, ((0, 2), (2, 0))), 400, "1/5").judgement

@@ -128,6 +128,7 @@ def test_at_the_epsilon_of_the_part_nothing_is_left():
     assert bounds(shuffled(table((("1/2", "1/2"),) * 2), 50), "0")[1] == 0
 
 
+@pytest.mark.wide
 def test_shuffles_compose_and_have_groups():
     one = shuffled(table(BINARY), 8)
     _, once = bounds(one, "1/4")

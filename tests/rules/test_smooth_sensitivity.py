@@ -121,6 +121,7 @@ def test_at_one_scale_it_is_noise_that_is_added():
     assert float(constant(judged(student(3), "0").upper)) == pytest.approx(float(constant(alone.upper)), rel=1e-14)
 
 
+@pytest.mark.wide
 def test_an_event_alone_refutes_what_is_far_from_true():
     found = verify(claimed(FOURTH, "1/10", "1/5", "3/5"), 6).judgement
     p, q = (float(Fraction(found.witness[key][end])) for key, end in (("P", 0), ("Q", 1)))

@@ -122,6 +122,7 @@ def test_databases_exist_exactly_where_the_greatest_distance_allows_them(space, 
             require(bounded(space, short, lipschitz=lipschitz).mechanism, {})
 
 
+@pytest.mark.wide
 def test_boxes_of_many_sides_are_measured_by_these():
     unit = tuple(tuple(Fraction(int(i == j)) for j in range(13)) for i in range(13))
     box = Shape("box", (num(1),) * 13, norm=Norm("ellipsoid", None, unit))

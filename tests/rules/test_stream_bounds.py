@@ -69,6 +69,7 @@ def test_a_counter_that_counts_far_is_as_tight_as_a_short_one(count):
     assert format_expr(found.lower) == format_expr(found.upper) == "1"
 
 
+@pytest.mark.wide
 def test_the_least_and_the_greatest_of_four_lose_what_those_of_two_do():
     # 4 b + 2 b' for every number of first answers (docs/theory/selection.md#alignment, the example)
     read = {"emit": "read"}
@@ -117,6 +118,7 @@ def probability(answers, output):
     return found
 
 
+@pytest.mark.wide
 def test_where_one_answer_moves_one_positive_has_its_threshold():
     mechanism = {
         "kind": "above_threshold",

@@ -234,6 +234,7 @@ def test_words_after_the_last_step_are_not_told():
 # -- answers between bounds ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.wide
 def test_what_holds_over_all_answers_holds_between_bounds_and_less_is_refuted_there():
     assert judged({**SPARSE, "bounds": [0, 1]}, epsilon=1).verdict == "PROVED"
     found = judged({**SPARSE, "bounds": [0, 1], "queries": 2}, epsilon="1/5")
@@ -253,6 +254,7 @@ def eval_pattern(answers, pattern):
     return quad(height, -90, 90, points=[0, 1], limit=400)[0]
 
 
+@pytest.mark.wide
 def test_no_output_between_bounds_loses_more_than_is_proved():
     """All pairs of corners of two queries, by quadrature: none is above the upper bound, nor below the lower one where it is the worst."""
     found = judged({**SPARSE, "bounds": [0, 1], "queries": 2})
@@ -266,11 +268,13 @@ def test_no_output_between_bounds_loses_more_than_is_proved():
     assert worst - float(enclose(found.lower)) < 0.01
 
 
+@pytest.mark.wide
 def test_bounds_are_narrower_than_the_sensitivity():
     found = judged({**SPARSE, "bounds": [0, "1/2"]}, epsilon="1/2")
     assert found.verdict == "PROVED"
 
 
+@pytest.mark.wide
 def test_points_of_a_hull_are_in_units_of_the_sensitivity_whatever_the_bounds_are():
     """Answers differ by 10 times a tenth: bounds of length 1 do not make the sensitivity 1, at which they would differ by a tenth."""
     moved = {**SPARSE, "bounds": [0, 1], "neighbours": "hull", "hull": [["1/10"], ["-1/10"]]}
@@ -291,6 +295,7 @@ def test_exact_answers_between_bounds_have_no_epsilon():
     assert isinstance(found.lower, Infinite)
 
 
+@pytest.mark.wide
 def test_noises_of_heavy_tails_are_refuted_by_words():
     heavy = above(named("laplace", scale=2), named("student_t", nu=1, dimension=1), bounds=[0, 1], queries=1)
     truth = max(
@@ -356,6 +361,7 @@ def test_the_least_and_the_greatest_are_as_dear_where_it_is_not_told_which_is_wh
     assert worst_words.NAME in found.rules
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(("first", "later"), [(8, 2), (3, 4), (5, 7)])
 def test_other_noises_of_the_least_and_the_greatest_are_tight_too(first, later):

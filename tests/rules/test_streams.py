@@ -225,6 +225,7 @@ def test_what_a_query_more_costs_is_proved_for_every_number_of_them():
     assert judged(told, epsilon=1).verdict == "REFUTED"
 
 
+@pytest.mark.wide
 def test_gaussian_noise_has_no_pure_epsilon_over_all_answers():
     gauss = {"kind": "builtin", "name": "gaussian", "sigma": 2}
     found = judged({**above(2, 4), "once": {"rho": gauss}}, epsilon=50)
@@ -414,6 +415,7 @@ def test_integers_are_shifted_by_integers():
         alignment.infer(claim, forged, ())
 
 
+@pytest.mark.wide
 def test_two_branches_that_tell_the_same_hide_the_run():
     same = above(2, 4, queries=3)
     same["step"] = [{**same["step"][0], "emit": "told"}, {"emit": "told"}]
@@ -444,6 +446,7 @@ def tree_of_eight(neighbours):
     }
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("neighbours, truth", [("all", 8), ("one", 1)])
 def test_a_tree_of_sums_loses_what_its_nodes_move_by(neighbours, truth):
     """Eight answers that move by 1 are in four nodes each, of scale 4: 4*8/4; one answer alone, 4/4."""

@@ -102,6 +102,7 @@ def test_the_delta_of_a_sum_is_that_by_enumeration(plus, less, moved, epsilon):
         assert dp.verify(noise, sensitivity=moved, epsilon=epsilon, delta=claimed).verdict == verdict
 
 
+@pytest.mark.wide
 def test_with_dropouts_the_worst_of_the_least_sums_counts():
     noise = dp.sum(parts=[dp.poisson(3), dp.discrete_laplace(1), dp.discrete_gaussian(2)], dropouts=1)
     laws = [LAWS[one][1] for one in ("poisson", "laplace", "gaussian")]
@@ -266,12 +267,14 @@ def test_renyi_divergences_are_those_by_enumeration(plus, less, order):
     assert abs(low - truth) < mp.mpf(10) ** -9 and high - low < mp.mpf(10) ** -12
 
 
+@pytest.mark.wide
 def test_rho_of_equal_discrete_gaussians_is_nearly_that_of_one():
     noise = dp.sum(part=dp.discrete_gaussian(2), times=3)
     assert dp.verify(noise, sensitivity=2, zcdp="1/5").verdict == "PROVED"  # 4/(2 * 3 * 4) = 1/6
     assert dp.verify(noise, sensitivity=2, zcdp="16/100").verdict == "REFUTED"
 
 
+@pytest.mark.wide
 def test_rho_of_skellam_noise_is_above_that_of_gaussian_noise():
     assert dp.verify(dp.skellam(4), sensitivity=1, zcdp="7/100").verdict == "PROVED"
     assert dp.verify(dp.skellam(4), sensitivity=1, zcdp="1/16").verdict == "REFUTED"  # 1/(4 mean)
@@ -317,6 +320,7 @@ def test_noisy_max_with_a_sum_has_twice_the_slope():
     assert dp.verify(noise, sensitivity=1, epsilon="49/100").verdict == "REFUTED"
 
 
+@pytest.mark.wide
 def test_a_new_key_is_told_as_often_as_the_noise_passes_the_threshold():
     law = reduce(added, [LAWS["laplace"][1]] * 2)
     noise = dp.noisy_keys(noise=dp.sum(part=dp.discrete_laplace(1), times=2), threshold=12)
@@ -370,6 +374,7 @@ def test_shares_of_one_chance_add_up_and_others_stay_apart():
     assert not summed(Sum((Summand(third, num(1)),))).concave
 
 
+@pytest.mark.wide
 def test_a_law_is_known_only_with_the_numbers_of_one():
     assert known(Translation(parse("(-2)**z/gamma(z + 1)"), (ZERO, None), True)) is None
     assert known(Translation(parse("2**z/gamma(z + 1)"), (ZERO, None), False)) is None

@@ -51,6 +51,7 @@ def test_over_all_scores_weights_play_no_part():
     assert dp.tight_epsilon(plain, sensitivity=1) == dp.tight_epsilon(weighted, sensitivity=1)
 
 
+@pytest.mark.wide
 def test_both_samplers_draw_by_weights_and_an_audit_tells_them_from_others():
     rng, weights = np.random.default_rng(5), np.array([1, 2, 4])
     any_scores = dp.exponential(candidates=3, beta=1, weights=[1, 2, 4])

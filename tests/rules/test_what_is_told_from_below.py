@@ -61,6 +61,7 @@ def test_a_pure_claim_clearly_below_the_truth_is_refuted_and_one_above_twice_it_
     assert verdict(tmp_path, mechanism, f'epsilon = "{truth * 2.001:.6f}"\n{ordered}') == "PROVED"
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("order", "truth"), [("one-sided", 2), ("reverse", 1)])
 def test_in_one_order_too_a_part_alone_is_a_lower_bound(tmp_path, order, truth):
     """Of noise that is steeper above: with the record 2 is lost far above, without it 1 far below; the coin loses log(5/2) and log(8/5)."""
@@ -93,6 +94,7 @@ def test_selections_of_answers_that_never_move_tell_nothing(tmp_path, noise, kin
     assert verdict(tmp_path, told, 'sensitivity = "1/9"\nepsilon = 0', parameters) == "REFUTED"
 
 
+@pytest.mark.wide
 def test_integer_noise_that_is_even_alone_tells_answers_that_differ_by_1(tmp_path):
     """Answers that move by at most 2 may move by 1, and then every output tells which of two they are."""
     noise = 'kind = "translation"\ndensity = "exp(-abs(z))*(1 - z + 2*floor(z/2))"\nintegers = true'

@@ -14,6 +14,7 @@ def absolute(last):
     return tuple(tuple(F(abs(x - y)) for y in range(last + 1)) for x in range(last + 1))
 
 
+@pytest.mark.wide
 def test_the_page_says_the_numbers_of_the_code():
     """Where this fails, `python tools/optimum.py` writes the numbers of today."""
     text = page.PAGE.read_text(encoding="utf-8")

@@ -212,6 +212,7 @@ def found(of, rules=("lp",)):
     return {b.measure: float(constant(b.value).mid()) for rule, b in verify(of).judgement.errors if rule in rules}
 
 
+@pytest.mark.wide
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("epsilon", ["1/10", "1", "3", "12"])
 def test_no_bound_for_a_count_is_above_geometric_noise_and_it_is_close(epsilon):

@@ -92,6 +92,7 @@ def test_along_axes_lengths_are_those_of_the_space():
     assert all(high - low < F(1, 10**6) for low, high in enclosed)
 
 
+@pytest.mark.wide
 def test_in_five_dimensions_six_digits_are_reached():
     columns = [(1, 1, -1, 1, 1), (1, -1, 1, 1, -1), (-1, 1, 1, 1, -1), (1, 1, 1, -1, -1), (1, 1, 1, 1, 1)]
     low, high = mean(asked(*columns))

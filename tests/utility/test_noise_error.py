@@ -339,6 +339,7 @@ def test_what_is_exceeded_rarely_is_the_root_of_another_formula(name):
     encloses(errors(noise, TWENTIETH)["exceeded"], root(survival), 1e-9)
 
 
+@pytest.mark.wide
 def test_the_greatest_coordinate_of_t_noise_is_that_of_gaussians_of_a_random_variance():
     found = errors(t_noise(3, 2), TWENTIETH)
 
@@ -401,6 +402,7 @@ def test_the_union_bound_in_a_hexagon_is_that_of_sums_of_exponentials():
     assert number(found["exceeded"][0]) == pytest.approx(root(lambda t: math.exp(-t / 2) * (1 + t / 6)), rel=1e-7)
 
 
+@pytest.mark.wide
 def test_masses_between_cuts_enclose_what_the_closed_form_says_of_a_polytope():
     """With sqrt(1 + r^2) in place of r there is no closed form; by cuts both are enclosed."""
     claim = asked(radial("exp(-r)", HEXAGON, 2), TWENTIETH)
@@ -492,6 +494,7 @@ SCALED = [
 ]
 
 
+@pytest.mark.wide
 @settings(max_examples=10, deadline=None)
 @given(st.sampled_from(SCALED), st.fractions(F(1, 50), 50, max_denominator=50))
 def test_the_error_of_scaled_noise_is_scaled(make, c):

@@ -137,6 +137,7 @@ def test_the_proof_of_a_claim_shows_the_bound_on_errors_with_its_rule():
     assert "by lines-lower-bound (docs/theory/necessary.md#lines-lower-bound)" in lines[at + 1]
 
 
+@pytest.mark.wide
 def test_check_and_explain_tell_errors(tmp_path):
     (tmp_path / "one.toml").write_text(TEXT)
     run = CliRunner().invoke
@@ -149,6 +150,7 @@ def test_check_and_explain_tell_errors(tmp_path):
     assert "lattice-lower-bound: " in both and "\nlattice: " in both
 
 
+@pytest.mark.wide
 def test_a_certificate_whose_least_error_is_raised_is_refused(tmp_path):
     (tmp_path / "one.toml").write_text(TEXT)
     CliRunner().invoke(cli.main, ["verify", "--no-cache", "--certificates", str(tmp_path), str(tmp_path / "one.toml")])
