@@ -18,7 +18,7 @@ from dpverify.programs.machine import Machine, Way, numbers_of, with_steps
 from dpverify.programs.naming import is_whole, table_of
 from dpverify.programs.path import ANSWER, FRESH, LENGTH, ONCE, RECORDS, TOTAL, YIELDED, Shared
 from dpverify.programs.records import over_records
-from dpverify.programs.selected import selected
+from dpverify.programs.selected import selected, selections
 from dpverify.programs.setting import Setting
 from dpverify.programs.steps import Did, put_literals
 from dpverify.programs.steps import Program as Steps
@@ -74,13 +74,15 @@ def one_after_the_other(setting: Setting, machines: list[Machine], generator: bo
 
 def compiled(setting: Setting, found: list[Way] | Machine, generator: bool) -> Compiled:
     """The kind that a program is. Raises NotOfThisKind, with the reason, where it is none."""
-    if setting.shared.chosen:
-        return Compiled(selected(setting, found, generator))
     if isinstance(found, Machine):
+        if setting.shared.chosen:
+            raise NotOfThisKind("the answer at the place of the greatest is used beside a loop over the answers. Write two programs.")
         return _loop(setting, with_steps(found, frozenset(setting.shared.indices)), generator)
-    places = [value for way in found for value in _values(way, generator) if isinstance(value, Place)]
+    places = [place for way in found for place in selections(setting, way, generator)]
+    if len(places) == len(found) == 1 and _values(found[0], generator) == places and not setting.shared.chosen:
+        return _greatest(setting, places[0])
     if places:
-        return _greatest(setting, found, generator)
+        return Compiled(*selected(setting, found, generator))
     told = [(way.literals, tuple(_items(way, generator))) for way in found]
     used = {name for literals, items in told for each in (*(one.left for one in literals), *numbers(items)) for name in each.names}
     used |= {name for way in found for each in way.opaque for name in each.names}
@@ -235,14 +237,7 @@ def _of_table(
 # -- the greatest
 
 
-def _greatest(setting: Setting, found: list[Way], generator: bool) -> Compiled:
-    if len(found) != 1 or len(_values(found[0], generator)) != 1:
-        raise NotOfThisKind(
-            "the greatest noisy answer is told on some ways, or together with something else. Tell it alone: its place, or itself."
-        )
-    (place,) = _values(found[0], generator)
-    if not isinstance(place, Place):
-        raise NotOfThisKind("the greatest noisy answer is told together with something else. Tell it alone: its place, or itself.")
+def _greatest(setting: Setting, place: Place) -> Compiled:
     element = setting.shared.elements.get(id(place.of))
     return Compiled(*greatest(setting, element, place.sign, place.value))
 

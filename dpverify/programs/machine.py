@@ -172,6 +172,23 @@ class Explorer:
             raise Stopped
         return found
 
+    def together(self, vectors: Sequence[Vector]) -> dict[int, Linear]:
+        """What one of the noisy answers is, of each list by its id: lists that share noise have it by one name.
+
+        Those are left out of which it is several things, or no number.
+        """
+        follower = Follower(self.shared, Where(), Script())
+        follower.in_loop = True
+        found: dict[int, Linear] = {}
+        for vector in vectors:
+            try:
+                found[id(vector)] = follower.number(self.function, follower.passing(vector)[1])
+            except Unreadable as error:
+                follower.noted(error)
+                if self.shared.faults:
+                    raise Stopped from error
+        return {} if follower.literals else found
+
     def as_loop(self, vector: Vector | Filtered) -> Machine:
         """A list of noisy answers that is told, as a loop that tells one after the other."""
         ways = [Way(literals, () if value is NO_RESULT else ((0, value),), NO_RESULT, (), {}) for literals, value in self.elements(vector)]

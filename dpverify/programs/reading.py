@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dpverify.programs import linear as lin
 from dpverify.programs import module as modules
-from dpverify.programs import subset, tables
+from dpverify.programs import selected, subset, tables
 from dpverify.programs.compiled import Compiled, Inexact, compiled, is_generator, one_after_the_other
 from dpverify.programs.faults import Fault, NotOfThisKind, Unreadable, fault, shown
 from dpverify.programs.machine import NEXT, Explorer, Machine, Stopped, Way
@@ -194,12 +194,10 @@ def _of(setting: Setting, explorer: Explorer, generator: bool) -> Compiled:
             names = [ast.Name("_", mode, lineno=1, col_offset=0) for mode in (ast.Store(), ast.Load())]
             found = explorer.as_loop(Vector(tuple(names), Frame({}, explorer.function), result))
     if isinstance(found, list):
-        for place in [*_places(found), *setting.shared.chosen]:
-            elements = explorer.elements(place.of)
-            if len(elements) == 1 and not elements[0][0] and isinstance(elements[0][1], lin.Linear):
-                setting.shared.elements[id(place.of)] = elements[0][1]
-            elif len(elements) == 1 and isinstance(elements[0][1], Element):
-                setting.shared.elements[id(place.of)] = lin.name(f"{ANSWER}1")
+        for way in found:
+            setting.shared.elements |= explorer.together([place.of for place in selected.selections(setting, way, generator)])
+        if (whole := selected.whole(setting, found, generator)) is not None:
+            return selected.all_told(compiled(setting, explorer.as_loop(whole), generator=False))
     return compiled(setting, found, generator)
 
 
@@ -225,13 +223,6 @@ def _by_values(setting: Setting, explorer: Explorer, generator: bool, found: Com
     except (NotOfThisKind, Stopped):
         return found
     return found if plain.asks else plain
-
-
-def _places(ways: Sequence[Way]) -> Iterator[Place]:
-    for way in ways:
-        for value in (way.result, *(each for _, each in way.events)):
-            if isinstance(value, Place):
-                yield value
 
 
 def _arguments(program: Program, shared: Shared, said: Mapping[str, Any], data: Any) -> dict[str, Any]:

@@ -68,13 +68,25 @@ class Element:
     """One answer of a list whose answers are lists: its numbers are named when they are taken."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Which of the noisy answers is the greatest, or, with sign -1, the least; or that answer itself, where value says so."""
+    """Which of the noisy answers is the greatest, or, with sign -1, the least; or that answer itself, where value says so.
+
+    rank: how many are greater, or less. after: places that were selected before, and left out here.
+    """
 
     of: Vector
     sign: int
     value: bool = False
+    rank: int = 0
+    after: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """The places of the answers but for some that were selected before."""
+
+    after: tuple[Place, ...]
 
 
 @dataclass(frozen=True, slots=True)
