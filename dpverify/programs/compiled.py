@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from dpverify.programs import linear as lin
 from dpverify.programs import streams
+from dpverify.programs.budgets import filtered
 from dpverify.programs.faults import NotOfThisKind
 from dpverify.programs.folds import fold
 from dpverify.programs.greatest import greatest
@@ -18,7 +19,7 @@ from dpverify.programs.machine import Machine, Way, numbers_of, with_steps
 from dpverify.programs.naming import is_whole, table_of
 from dpverify.programs.path import ANSWER, FRESH, LENGTH, ONCE, RECORDS, TOTAL, YIELDED, Shared
 from dpverify.programs.records import over_records
-from dpverify.programs.selected import selected, selections
+from dpverify.programs.selected import selected, selections, told_by
 from dpverify.programs.setting import Setting
 from dpverify.programs.steps import Did, put_literals
 from dpverify.programs.steps import Program as Steps
@@ -45,6 +46,14 @@ class Compiled:
     ends: bool = False
     alone: bool = False
     words: dict[str, dict[int, str]] = field(default_factory=dict)
+
+
+def all_told(found: Compiled) -> Compiled:
+    """The mechanism that tells all noisy answers, of which less is told."""
+    if found.mechanism["kind"] == "post_process":
+        return found
+    part = {**found.mechanism, **found.claim}
+    return Compiled({"kind": "post_process", "map": "what the program tells of the noisy answers", "part": part})
 
 
 def one_after_the_other(setting: Setting, machines: list[Machine], generator: bool) -> Compiled:
@@ -79,7 +88,7 @@ def compiled(setting: Setting, found: list[Way] | Machine, generator: bool) -> C
             raise NotOfThisKind("the answer at the place of the greatest is used beside a loop over the answers. Write two programs.")
         return _loop(setting, with_steps(found, frozenset(setting.shared.indices)), generator)
     places = [place for way in found for place in selections(setting, way, generator)]
-    if len(places) == len(found) == 1 and _values(found[0], generator) == places and not setting.shared.chosen:
+    if len(places) == len(found) == 1 and told_by(found[0], generator) == places and not setting.shared.chosen:
         return _greatest(setting, places[0])
     if places:
         return Compiled(*selected(setting, found, generator))
@@ -97,13 +106,8 @@ def compiled(setting: Setting, found: list[Way] | Machine, generator: bool) -> C
     return _at_once(setting, told, used)
 
 
-def _values(way: Way, generator: bool) -> list[Any]:
-    told = [value for of, value in way.events if of == YIELDED]
-    return told if generator else [way.result]
-
-
 def _items(way: Way, generator: bool) -> list[Item]:
-    return [item(YIELDED if generator else RETURNED, value) for value in _values(way, generator)]
+    return [item(YIELDED if generator else RETURNED, value) for value in told_by(way, generator)]
 
 
 # -- noise on one number
@@ -206,6 +210,10 @@ def _loop(setting: Setting, machine: Machine, generator: bool) -> Compiled:
         _require_exact(shared, shared.equalities)
         raise
     _require_exact(shared, shared.equalities - made.checked)
+    spent = filtered(setting, machine)
+    simple = spent is not None and (spent.counts if spent.measure != "epsilon" else len(made.ways) == 1 and bool(made.limits))
+    if spent is not None and not simple:  # of which streams know more
+        return Compiled(spent.mechanism)
     table, exact = streams.table(made, setting.taken)
     if setting.length is not None:
         table["queries"] = setting.length

@@ -43,7 +43,7 @@ class Way:
     after: Location | None = None
     kept: Mapping[str, Linear] = field(default_factory=dict)
     attached: Mapping[str, Linear] = field(default_factory=dict)
-    """Of noises, the sums over records that each was added to."""
+    """Of noises, the numbers of the data that each was added to."""
     opaque: tuple[Linear, ...] = ()
     """Noisy numbers that the way depends on, beside its comparisons."""
     weight: Expr = ONE
@@ -260,7 +260,8 @@ class Explorer:
     def _stepped(self, follower: Follower, where: Where, done: StepDone) -> Way:
         kept = {name: found for name, found in done.kept.items() if name in where.tracked}
         after, values = self._place(kept, follower.loop or self.function)
-        return Way(tuple(follower.literals), tuple(follower.events[len(follower.before) :]), NO_RESULT, after, values)
+        events, opaque = tuple(follower.events[len(follower.before) :]), tuple(follower.opaque)
+        return Way(tuple(follower.literals), events, NO_RESULT, after, values, follower.attached, opaque)
 
     def _place(self, kept: Mapping[str, Any], node: ast.AST) -> tuple[Location, dict[str, Linear]]:
         """Constants, and which names are numbers that may be anything, with these numbers."""

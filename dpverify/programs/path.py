@@ -251,11 +251,11 @@ class Path:
         return name(f"{RECORDS}{self.shared.records.index(key)}")
 
     def attach(self, a: Linear, b: Linear, sign: int) -> None:
-        """Notes the sum over records that a noise is added to. sign: of b."""
+        """Notes the numbers of the data that a noise is added to. sign: of b."""
         for noise, other, times in ((a, b, Fraction(sign)), (b, a, Fraction(1, sign))):
             names = noise.names
             if len(names) == 1 and names[0].startswith((ONCE, FRESH)) and other.names:
-                sums = linear({each: factor for each, factor in other.of.items() if each.startswith((RECORDS, CHOSEN))})
+                sums = linear({each: factor for each, factor in other.of.items() if each.startswith((RECORDS, CHOSEN, ANSWER))})
                 if sums.terms and not any(each.startswith((ONCE, FRESH)) for each in other.names):
                     self.attached.setdefault(names[0], scale(sums, times / noise.of[names[0]]))
 

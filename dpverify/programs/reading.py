@@ -10,13 +10,13 @@ from typing import Any, Final
 from dpverify.programs import linear as lin
 from dpverify.programs import module as modules
 from dpverify.programs import selected, subset, tables
-from dpverify.programs.compiled import Compiled, Inexact, compiled, is_generator, one_after_the_other
+from dpverify.programs.compiled import Compiled, Inexact, all_told, compiled, is_generator, one_after_the_other
 from dpverify.programs.faults import Fault, NotOfThisKind, Unreadable, fault, shown
 from dpverify.programs.machine import NEXT, Explorer, Machine, Stopped, Way
 from dpverify.programs.module import Module, Program
 from dpverify.programs.path import ANSWER, Frame, Shared
 from dpverify.programs.setting import Setting
-from dpverify.programs.values import GIVEN, Answers, Element, Filtered, Items, Noise, Place, Rows, Vector
+from dpverify.programs.values import GIVEN, Answers, Filtered, Items, Noise, Rows, Vector
 from dpverify.trusted.kernel.errors import ExprError
 from dpverify.trusted.kernel.expr import FUNCTIONS, Expr, Sym
 from dpverify.trusted.kernel.model import Domain
@@ -197,7 +197,7 @@ def _of(setting: Setting, explorer: Explorer, generator: bool) -> Compiled:
         for way in found:
             setting.shared.elements |= explorer.together([place.of for place in selected.selections(setting, way, generator)])
         if (whole := selected.whole(setting, found, generator)) is not None:
-            return selected.all_told(compiled(setting, explorer.as_loop(whole), generator=False))
+            return all_told(compiled(setting, explorer.as_loop(whole), generator=False))
     return compiled(setting, found, generator)
 
 

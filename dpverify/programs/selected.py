@@ -22,15 +22,15 @@ from dpverify.programs.told import RETURNED, Leaf, item, numbers
 from dpverify.programs.values import Derived, Items, Place, Ranked, Table, Vector
 
 _TOGETHER = (
-    "of several of the greatest, and of the greatest beside its place, what is told follows from all noisy answers. {} Gumbel noise, of which the "
-    "first few places are as many selections, one after the other, draw noise anew for each selection, or say how many answers there are, "
-    'dp.program(answers=3), or that one of them moves: neighbours="one".'
+    "of several of the greatest, and of the greatest beside its place, what is told follows from all noisy answers. {} Gumbel noise, of "
+    "which the first few places are as many selections, one after the other, draw noise anew for each selection, or say how many answers "
+    'there are, dp.program(answers=3), or that one of them moves: neighbours="one".'
 )
 
 
 def selections(setting: Setting, way: Followed, generator: bool) -> list[Place]:
     """All that was selected on the way to what is told, each once."""
-    values = _values(way, generator)
+    values = told_by(way, generator)
     numbers_ = [*(one.left for one in way.literals), *way.opaque, *way.attached.values(), *_numbers_in(values)]
     used = {name for each in numbers_ for name in each.names if name.startswith(CHOSEN)}
     open_ = [*_places(values), *(setting.shared.chosen[int(name.removeprefix(CHOSEN))] for name in sorted(used))]
@@ -86,7 +86,7 @@ class _Parts:
                 raise NotOfThisKind("two selections are of numbers with the same noise. Draw noise for each of both.")
             known |= noises
             if len({(place.sign, place.value) for place in mine}) > 1:
-                raise NotOfThisKind("the greatest and the least, or a place and the noisy answer there, are of the same noise. Draw it for each.")
+                raise NotOfThisKind("the greatest and the least are of the same noise. Draw noise for each of both.")
             table, sensitivity = greatest(self.setting, element, mine[0].sign, mine[0].value)
             self.parameters |= table.pop("parameters", {})
             found[json.dumps({**table, **sensitivity})] += 1 + max(place.rank for place in mine)
@@ -115,20 +115,13 @@ def selected(setting: Setting, found: Sequence[Followed], generator: bool) -> tu
     return {**outer, **({"parameters": parts.parameters} if parts.parameters else {})}, {}
 
 
-def all_told(found: Any) -> Any:
-    """The mechanism that tells all noisy answers, of which less is told. found: a `Compiled`."""
-    if found.mechanism["kind"] == "post_process":
-        return found
-    outer = {"kind": "post_process", "map": "what the program tells of the noisy answers", "part": {**found.mechanism, **found.claim}}
-    return replace(found, mechanism=outer, claim={}, draws={})
-
-
-def _values(way: Followed, generator: bool) -> list[Any]:
+def told_by(way: Followed, generator: bool) -> list[Any]:
+    """What a program tells on a way, one after the other."""
     return [value for of, value in way.events if of == YIELDED] if generator else [way.result]
 
 
 def _read(way: Followed, generator: bool) -> Way:
-    items = tuple(item(YIELDED if generator else RETURNED, _without(value)) for value in _values(way, generator))
+    items = tuple(item(YIELDED if generator else RETURNED, _without(value)) for value in told_by(way, generator))
     return way.literals, items, way.opaque, way.attached
 
 

@@ -274,9 +274,8 @@ class Structures(Path):
                 f"{shown(node)} reads one row by its place, and what it holds is one person's. Sum over the rows, and add noise: "
                 "sum(min(max(row['pay'], 0), 100) for row in rows) + noise.laplace(100).",
             )
-        if isinstance(found, Ranked):
-            if type(place) is int:
-                return _in_order(found, place)
+        if isinstance(found, Ranked) and type(place) is int:
+            return _in_order(found, place)
         if isinstance(found, Element) and isinstance(place, int) and place >= 0:
             return self.part(node, place, max(place + 1, self.shared.arity or 0))
         if isinstance(found, Place):
@@ -443,7 +442,8 @@ def kind_of(found: Any) -> str:
         return "a number that grows while the records are gone through"
     known = {
         Linear: "a number", int: "a number", Fraction: "a number", bool: "a truth", Element: "an answer", Derived: "a number",
-        Place: "the greatest noisy answer", Ranked: "the noisy answers in order", Remaining: "the places that are left", RowNumber: "a number of a row", Counted: "enumerate",
+        Place: "the greatest noisy answer", Ranked: "the noisy answers in order", Remaining: "the places that are left",
+        RowNumber: "a number of a row", Counted: "enumerate",
         Zipped: "zip", Places: "the places of the answers", str: "a text",
         tuple: "a tuple", Items: "a list", Table: "a dict", Answers: "the list of answers",
         Vector: "a list of noisy answers",
