@@ -36,7 +36,8 @@ class Compiled:
 
     draws: of the noises of a stream, by its names, the law and which one of that law in its step. ends: whether something is told where
     the answers end, beside what the steps of a stream tell; alone: whether the data are one number that stands in no list; words: the
-    words that numbers of a field stand for, by fields.
+    words that numbers of a field stand for, by fields; lines: where noises are drawn, with their names in a stream and their laws; bare:
+    lines where answers without noise are compared or told.
     """
 
     mechanism: dict[str, Any]
@@ -46,6 +47,8 @@ class Compiled:
     ends: bool = False
     alone: bool = False
     words: dict[str, dict[int, str]] = field(default_factory=dict)
+    lines: tuple[tuple[str, Law, int], ...] = ()
+    bare: dict[int, str] = field(default_factory=dict)
 
 
 def all_told(found: Compiled) -> Compiled:
@@ -188,6 +191,12 @@ def _at_once(setting: Setting, told: list[tuple[Any, tuple[Item, ...]]], used: s
     return _of_table(setting, table, exact, factor)
 
 
+def drawn_at(shared: Shared) -> tuple[tuple[str, Law, int], ...]:
+    """Where noises are drawn, with the names that they have in a stream, empty where they have none there."""
+    given = {inner: name for name, inner in shared.named.items()}
+    return tuple((given.get(inner, ""), shared.laws[inner], line) for inner, lines in shared.lines.items() for line in lines)
+
+
 def _put(items: tuple[Item, ...], put: Mapping[str, Linear]) -> tuple[Item, ...]:
     return tuple(
         replace(one, leaves=tuple(replace(leaf, value=lin.put(leaf.value, put)) if leaf.number else leaf for leaf in one.leaves))
@@ -235,11 +244,12 @@ def _of_table(
     """A stream, or the kind that says the same; what is told of it alone where the program tells less."""
     sensitivity = setting.sensitivity(factor)
     draws = {name: setting.shared.draw_of(inner) for name, inner in setting.shared.named.items() if inner in setting.shared.laws}
+    known: dict[str, Any] = {"draws": draws, "lines": drawn_at(setting.shared)}
     if exact:
         plain = None if made is None or setting.plain else above_threshold(made, setting.options, setting.many(1))
-        return Compiled({**setting.together(), **plain} if plain else {**table, **setting.together()}, sensitivity, draws=draws)
+        return Compiled({**setting.together(), **plain} if plain else {**table, **setting.together()}, sensitivity, **known)
     table |= setting.together()
-    return Compiled({"kind": "post_process", "map": "what the program tells of it", "part": {**table, **sensitivity}}, draws=draws)
+    return Compiled({"kind": "post_process", "map": "what the program tells of it", "part": {**table, **sensitivity}}, **known)
 
 
 # -- the greatest

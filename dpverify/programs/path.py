@@ -138,6 +138,11 @@ class Shared:
     chosen: list[Place] = field(default_factory=list)
     named: dict[str, str] = field(default_factory=dict)
 
+    lines: dict[str, dict[int, None]] = field(default_factory=dict)
+    """The lines where noises are drawn, by their names: on other ways a noise is drawn elsewhere."""
+    bare: dict[int, str] = field(default_factory=dict)
+    """Lines where answers without noise are compared, or told."""
+
     def draw_of(self, name: str) -> tuple[Law, int]:
         """The law of a noise, and which one of that law in its step."""
         return {inner: (law, count) for (_, law, count), inner in self.noises.items()}[name]
@@ -199,9 +204,15 @@ class Path:
             return True
         if self.where.part == "begin" and self.shared.length is None and not left.names:
             raise Unreadable(node, f"whether {asked.text()} depends on parameters. Give them values, or domains that decide it.")
+        self.without_noise(node, asked.left, "compared")
         answer = self.script.next()
         self.literals.append(asked if answer else asked.negated())
         return answer
+
+    def without_noise(self, node: ast.AST, number: Linear, what: str) -> None:
+        """Notes where an answer is compared, or told, as it is."""
+        if any(each.startswith(ANSWER) for each in number.names) and not any(each.startswith((ONCE, FRESH, KEPT)) for each in number.names):
+            self.shared.bare.setdefault(getattr(node, "lineno", 1), what)
 
     def _known(self, left: Linear, strict: bool) -> bool | None:
         rest = left.rest
@@ -222,8 +233,8 @@ class Path:
 
     # -- noise
 
-    def draw(self, law: Law) -> Linear:
-        """A noise of a law: the next one of that law on this way, which is independent of all others."""
+    def draw(self, law: Law, line: int = 0) -> Linear:
+        """A noise of a law: the next one of that law on this way, which is independent of all others. line: where it is drawn."""
         kind = FRESH if self.in_loop or self.after_loop else ONCE
         count = self.drawn.get((kind, law), 0)
         self.drawn[kind, law] = count + 1
@@ -231,6 +242,7 @@ class Path:
         if key not in self.shared.noises:
             self.shared.noises[key] = f"{kind}{len(self.shared.noises) + 1}"
             self.shared.laws[self.shared.noises[key]] = law
+        self.shared.lines.setdefault(self.shared.noises[key], {})[line] = None
         return name(self.shared.noises[key])
 
     def one_of(self, values: Sequence[tuple[Any, Expr]]) -> Any:

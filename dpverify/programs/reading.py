@@ -10,7 +10,7 @@ from typing import Any, Final
 from dpverify.programs import linear as lin
 from dpverify.programs import module as modules
 from dpverify.programs import selected, subset, tables
-from dpverify.programs.compiled import Compiled, Inexact, all_told, compiled, is_generator, one_after_the_other
+from dpverify.programs.compiled import Compiled, Inexact, all_told, compiled, drawn_at, is_generator, one_after_the_other
 from dpverify.programs.faults import Fault, NotOfThisKind, Unreadable, fault, shown
 from dpverify.programs.machine import NEXT, Explorer, Machine, Stopped, Way
 from dpverify.programs.module import Module, Program
@@ -127,7 +127,7 @@ def _read(
             words: dict[str, dict[int, str]] = {}
             for (name, word), code in shared.codes.items():
                 words.setdefault(name, {})[code] = word
-            return replace(found, alone=alone, words=words)
+            return replace(found, alone=alone, words=words, lines=found.lines or drawn_at(shared), bare=shared.bare)
         except Stopped as error:
             raise Faulty([*shared.faults]) from error
         except (NotOfThisKind, ExprError) as error:
@@ -216,7 +216,7 @@ def _all_loops(explorer: Explorer, first: Machine) -> list[Machine]:
 def _by_values(setting: Setting, explorer: Explorer, generator: bool, found: Compiled) -> Compiled:
     """The program with numbers that are counted followed by their values, where these are few; else as it was found."""
     before = setting.shared
-    shared = replace(before, faults={}, indices=set(), equalities=set(), noises={}, laws={}, exact_equalities=True)
+    shared = replace(before, faults={}, indices=set(), equalities=set(), noises={}, laws={}, lines={}, exact_equalities=True)
     try:
         again = replace(explorer, shared=shared, values=True)
         plain = _of(replace(setting, shared=shared), again, generator)
