@@ -19,6 +19,10 @@ PROGRAMS = {name: found for name, found in vars(enumerated).items() if isinstanc
 ONE_NUMBER = {
     "one_number", "the_same_noise_twice", "noise_passed_on", "told_if_large", "clipped_after", "doubled", "doubled_after", "moves_by_two",
 }  # fmt: skip
+DEAR = {
+    "measured_difference_of_places", "two_selections", "threshold_drawn_again", "measured_twice", "place_twice", "two_loops", "gets_more",
+    "two_loops_of_one", "flag_resets", "sparse_with_limit", "least_and_greatest",
+}  # fmt: skip
 LEAST = {
     "spends_alike": 4,
     "spends_as_it_goes": 3,
