@@ -275,7 +275,7 @@ class Builtins(Calls):
     def _builtin_all(self, node: ast.Call, frame: Frame) -> Any:
         return self._some(node, frame, False)
 
-    def _some(self, node: ast.Call, frame: Frame, wanted: bool) -> bool:
+    def _some(self, node: ast.Call, frame: Frame, wanted: bool) -> Any:
         """any and all: of a generator expression the items are evaluated one after the other, until one decides."""
         if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
             inner = node.args[0]
@@ -306,7 +306,7 @@ class Builtins(Calls):
         self.listed(inner.generators[0].iter, source)
         return next(self._unrolled(inner, inner.generators, frame), default)
 
-    def some(self, node: ast.Call, source: Any, frame: Frame, wanted: bool) -> bool:
+    def some(self, node: ast.Call, source: Any, frame: Frame, wanted: bool) -> Any:
         raise NotImplementedError
 
     def first(self, node: ast.Call, source: Any, frame: Frame, default: Any) -> Any:

@@ -236,7 +236,7 @@ class Calls(Comparisons):
         values = coins.chances(name, numbers)
         if values is None:
             raise Unreadable(node, f"{shown(node)}: how many values it has is not known. Use an integer that is written out.")
-        return self.one_of(values)
+        return self.one_of(node, values)
 
     def _public_number(self, key: str, node: ast.expr, frame: Frame) -> Linear:
         """A number of noise, which is the same in every run."""

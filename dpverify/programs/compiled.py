@@ -219,7 +219,7 @@ def _loop(setting: Setting, machine: Machine, generator: bool) -> Compiled:
         _require_exact(shared, shared.equalities)
         raise
     _require_exact(shared, shared.equalities - made.checked)
-    spent = filtered(setting, machine)
+    spent = None if setting.plain else filtered(setting, machine)
     simple = spent is not None and (spent.counts if spent.measure != "epsilon" else len(made.ways) == 1 and bool(made.limits))
     if spent is not None and not simple:  # of which streams know more
         return Compiled(spent.mechanism)

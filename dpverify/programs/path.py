@@ -34,8 +34,12 @@ FACTS: Final = (Literal(name(INDEX), False),)
 
 MOST_STATEMENTS: Final = 20_000
 MOST_CALLS: Final = 12
+MOST_FLIPS: Final = 100
+"""Draws of noise with finitely many values."""
 YIELDED: Final = -1
 """What is told by yield, beside lists by their numbers."""
+SEARCHED: Final = -4
+"""What an expression over the answers gives, which is told where another loop follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +175,7 @@ class Path:
         self.attached: dict[str, Linear] = {}
         self.opaque: list[Linear] = []
         self.weight: Expr = ONE
+        self.flips = 0
 
     # -- faults
 
@@ -245,8 +250,12 @@ class Path:
         self.shared.lines.setdefault(self.shared.noises[key], {})[line] = None
         return name(self.shared.noises[key])
 
-    def one_of(self, values: Sequence[tuple[Any, Expr]]) -> Any:
+    def one_of(self, node: ast.AST, values: Sequence[tuple[Any, Expr]]) -> Any:
         """A value of noise that has finitely many, with its probability in the weight of this way."""
+        self.flips += 1
+        if self.flips > MOST_FLIPS:
+            what = "a loop that ends by chance may go on and on. Let it end after a number of rounds: for _ in range(10)."
+            raise Unreadable(node, f"more than {MOST_FLIPS} draws on one way through the program: {what}")
         for value, chance in values:
             if value is values[-1][0] or self.script.next():
                 self.weight = mul(self.weight, chance)

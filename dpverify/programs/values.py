@@ -126,7 +126,9 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What an earlier loop over the answers left, while a later one is followed by itself."""
+    """What an earlier loop over the answers left, while a later one is followed by itself. told: whether its own mechanism tells it."""
+
+    told: bool = False
 
 
 @dataclass(frozen=True, slots=True)

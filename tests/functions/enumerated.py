@@ -523,3 +523,19 @@ def measured_difference_of_places(answers, noise):
     first = max(range(len(answers)), key=lambda i: answers[i] + noise.discrete_laplace(1 / 4))
     second = min(range(len(answers)), key=lambda i: answers[i] + noise.discrete_laplace(1 / 4))
     return answers[first] - answers[second] + noise.discrete_laplace(1 / 2)
+
+
+@dp.program(sensitivity=1)
+def two_searches(answers, noise):
+    t = noise.discrete_laplace(1 / 4)
+    first = any(a + noise.discrete_laplace(1 / 2) >= t for a in answers)
+    u = noise.discrete_laplace(1 / 4)
+    second = any(a + noise.discrete_laplace(1 / 2) >= u for a in answers)
+    return first, second
+
+
+@dp.program(sensitivity=1, neighbours="one")
+def two_counts(answers, noise):
+    low = sum(a + noise.discrete_laplace(1 / 2) > 0 for a in answers)
+    high = sum(a + noise.discrete_laplace(1 / 2) > 1 for a in answers)
+    return low, high

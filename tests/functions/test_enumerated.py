@@ -21,7 +21,7 @@ ONE_NUMBER = {
 }  # fmt: skip
 DEAR = {
     "measured_difference_of_places", "two_selections", "threshold_drawn_again", "measured_twice", "place_twice", "two_loops", "gets_more",
-    "two_loops_of_one", "flag_resets", "sparse_with_limit", "least_and_greatest",
+    "two_loops_of_one", "flag_resets", "sparse_with_limit", "least_and_greatest", "two_searches",
 }  # fmt: skip
 LEAST = {
     "spends_alike": 4,
