@@ -55,8 +55,8 @@ def all_told(found: Compiled) -> Compiled:
     """The mechanism that tells all noisy answers, of which less is told."""
     if found.mechanism["kind"] == "post_process":
         return found
-    part = {**found.mechanism, **found.claim}
-    return Compiled({"kind": "post_process", "map": "what the program tells of the noisy answers", "part": part})
+    outer = {"kind": "post_process", "map": "what the program tells of the noisy answers", "part": {**found.mechanism, **found.claim}}
+    return replace(found, mechanism=outer, claim={})
 
 
 def one_after_the_other(setting: Setting, machines: list[Machine], generator: bool) -> Compiled:
