@@ -91,7 +91,8 @@ def compiled(setting: Setting, found: list[Way] | Machine, generator: bool) -> C
             raise NotOfThisKind("the answer at the place of the greatest is used beside a loop over the answers. Write two programs.")
         return _loop(setting, with_steps(found, frozenset(setting.shared.indices)), generator)
     places = [place for way in found for place in selections(setting, way, generator)]
-    if len(places) == len(found) == 1 and told_by(found[0], generator) == places and not setting.shared.chosen:
+    alone = len(places) == len(found) == 1 and told_by(found[0], generator) == places
+    if alone and not places[0].rank and not setting.shared.chosen:
         return _greatest(setting, places[0])
     if places:
         return Compiled(*selected(setting, found, generator))

@@ -169,3 +169,15 @@ def measures_for_nothing(answers, noise):
             seen = True
         else:
             yield seen
+
+
+@dp.program(sensitivity=1)
+def third_of_all(answers, noise):
+    noisy = [a + noise.gumbel(2) for a in answers]
+    return sorted(range(len(noisy)), key=lambda i: noisy[i], reverse=True)[2]
+
+
+@dp.program(sensitivity=1, neighbours="one")
+def second_value_of_one(answers, noise):
+    noisy = [a + noise.laplace(2) for a in answers]
+    return sorted(noisy)[1]

@@ -16,7 +16,8 @@ from tests.functions import selecting
 PROGRAMS = {name: found for name, found in vars(selecting).items() if isinstance(found, Program)}
 SELECTIONS = {
     "first_two": 2, "last_two_as_a_set": 2, "second_of_all": 2, "first_two_measured": 3, "difference_of_the_first_two": 3, "three_anew": 3,
-    "three_without_those_before": 3, "the_last_of_three": 3, "least_two_values_of_one": "0.5",
+    "three_without_those_before": 3, "the_last_of_three": 3, "least_two_values_of_one": "0.5", "third_of_all": 3,
+    "second_value_of_one": "0.5",
 }  # fmt: skip
 """Each selection has the epsilon 2/scale, and a number that moves by d and has Laplace noise d/scale."""
 REFUSED = {
