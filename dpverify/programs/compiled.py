@@ -19,7 +19,7 @@ from dpverify.programs.machine import Machine, Way, numbers_of, with_steps
 from dpverify.programs.naming import is_whole, table_of
 from dpverify.programs.path import ANSWER, FRESH, LENGTH, ONCE, RECORDS, TOTAL, YIELDED, Shared
 from dpverify.programs.records import over_records
-from dpverify.programs.selected import selected, selections, told_by
+from dpverify.programs.selected import selected, selections, told_by, with_lead
 from dpverify.programs.setting import Setting
 from dpverify.programs.steps import Did, put_literals
 from dpverify.programs.steps import Program as Steps
@@ -92,8 +92,10 @@ def compiled(setting: Setting, found: list[Way] | Machine, generator: bool) -> C
         return _loop(setting, with_steps(found, frozenset(setting.shared.indices)), generator)
     places = [place for way in found for place in selections(setting, way, generator)]
     alone = len(places) == len(found) == 1 and told_by(found[0], generator) == places
-    if alone and not places[0].rank and not setting.shared.chosen:
+    if alone and not (places[0].rank or places[0].lead or setting.shared.chosen):
         return _greatest(setting, places[0])
+    if len(found) == 1 and (best := with_lead(told_by(found[0], generator))) is not None and not setting.shared.chosen:
+        return Compiled(*greatest(setting, setting.shared.elements.get(id(best.of)), best.sign, "index+gap"))
     if places:
         return Compiled(*selected(setting, found, generator))
     told = [(way.literals, tuple(_items(way, generator))) for way in found]
@@ -258,7 +260,7 @@ def _of_table(
 
 def _greatest(setting: Setting, place: Place) -> Compiled:
     element = setting.shared.elements.get(id(place.of))
-    return Compiled(*greatest(setting, element, place.sign, place.value))
+    return Compiled(*greatest(setting, element, place.sign, "value" if place.value else "index"))
 
 
 def is_generator(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -22,7 +22,7 @@ from dpverify.programs.told import RETURNED, Leaf, item, numbers
 from dpverify.programs.values import Derived, Items, Place, Ranked, Table, Vector
 
 _TOGETHER = (
-    "of several of the greatest, and of the greatest beside its place, what is told follows from all noisy answers. {} Gumbel noise, of "
+    "what is told of several of the greatest, or of one beside its place, follows from all noisy answers. {} Gumbel noise, of "
     "which the first few places are as many selections, one after the other, draw noise anew for each selection, or say how many answers "
     'there are, dp.program(answers=3), or that one of them moves: neighbours="one".'
 )
@@ -48,11 +48,10 @@ def whole(setting: Setting, found: Sequence[Followed], generator: bool) -> Vecto
     Raises NotOfThisKind where that would be no mechanism of a finite epsilon.
     """
     places = [place for way in found for place in selections(setting, way, generator)]
-    if all(place.rank == 0 or (_is_gumbel(setting, place) and not place.value) for place in places) and not any(
-        one.of is other.of and one.value != other.value for one in places for other in places
-    ):
+    lists = {id(place.of): place.of for place in places}.values()
+    if all(_kind_of(setting, [place for place in places if place.of is of]) for of in lists):
         return None
-    (of, *others) = {id(place.of): place.of for place in places}.values()
+    (of, *others) = lists
     plain = not any(_numbers(_read(way, generator)) for way in found)
     if others or not plain or len(found) > 1 or (setting.neighbours != "one" and setting.length is None):
         raise NotOfThisKind(_TOGETHER.format("Use" if not all(_is_gumbel(setting, place) for place in places) else "Tell places alone of"))
@@ -64,6 +63,18 @@ def _is_gumbel(setting: Setting, place: Place) -> bool:
     element = setting.shared.elements.get(id(place.of))
     noises = [] if element is None else noises_of(element)
     return len(noises) == 1 and table_of(setting.shared.laws[noises[0]]).get("name") == "gumbel"
+
+
+def _kind_of(setting: Setting, mine: Sequence[Place]) -> str | None:
+    """What a selection reports of one list from which all these follow; None where it is no selection."""
+    if len({place.sign for place in mine}) > 1:
+        return None
+    most = max(place.rank for place in mine)
+    if any(place.lead for place in mine):
+        return "index+gap" if not most and all(place.lead or not place.value for place in mine) else None
+    if any(place.value for place in mine):
+        return "value" if not most and all(place.value for place in mine) else None
+    return "index" if not most or _is_gumbel(setting, mine[0]) else None
 
 
 @dataclass
@@ -85,9 +96,9 @@ class _Parts:
             if noises & known:
                 raise NotOfThisKind("two selections are of numbers with the same noise. Draw noise for each of both.")
             known |= noises
-            if len({(place.sign, place.value) for place in mine}) > 1:
-                raise NotOfThisKind("the greatest and the least are of the same noise. Draw noise for each of both.")
-            table, sensitivity = greatest(self.setting, element, mine[0].sign, mine[0].value)
+            if (report := _kind_of(self.setting, mine)) is None:
+                raise NotOfThisKind("several things are told of the same noise. Draw noise for each of them.")
+            table, sensitivity = greatest(self.setting, element, mine[0].sign, report)
             self.parameters |= table.pop("parameters", {})
             found[json.dumps({**table, **sensitivity})] += 1 + max(place.rank for place in mine)
         self.selections |= found
@@ -118,6 +129,16 @@ def selected(setting: Setting, found: Sequence[Followed], generator: bool) -> tu
 def told_by(way: Followed, generator: bool) -> list[Any]:
     """What a program tells on a way, one after the other."""
     return [value for of, value in way.events if of == YIELDED] if generator else [way.result]
+
+
+def with_lead(told: Sequence[Any]) -> Place | None:
+    """The place of the greatest, where that and its lead over the next one are all that is told."""
+    both = told[0] if len(told) == 1 and isinstance(told[0], tuple) else ()
+    if len(both) != 2 or not all(isinstance(each, Place) and not (each.rank or each.after) for each in both):
+        return None
+    best, lead = sorted(both, key=lambda each: bool(each.lead))
+    same = best.of is lead.of and best.sign == lead.sign and lead.lead and not best.value
+    return best if same else None
 
 
 def _read(way: Followed, generator: bool) -> Way:

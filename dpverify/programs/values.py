@@ -72,7 +72,8 @@ class Element:
 class Place:
     """Which of the noisy answers is the greatest, or, with sign -1, the least; or that answer itself, where value says so.
 
-    rank: how many are greater, or less. after: places that were selected before, and left out here.
+    rank: how many are greater, or less. after: places that were selected before, and left out here. lead: whether it is the lead of the
+    greatest over the next one.
     """
 
     of: Vector
@@ -80,6 +81,7 @@ class Place:
     value: bool = False
     rank: int = 0
     after: tuple[Place, ...] = ()
+    lead: bool = False
 
 
 @dataclass(frozen=True, slots=True)

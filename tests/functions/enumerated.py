@@ -539,3 +539,16 @@ def two_counts(answers, noise):
     low = sum(a + noise.discrete_laplace(1 / 2) > 0 for a in answers)
     high = sum(a + noise.discrete_laplace(1 / 2) > 1 for a in answers)
     return low, high
+
+
+@dp.program(sensitivity=1)
+def place_and_lead(answers, noise):
+    found = [a + noise.discrete_laplace(1 / 2) for a in answers]
+    order = sorted(range(len(found)), key=lambda i: found[i], reverse=True)
+    return order[0], found[order[0]] - found[order[1]]
+
+
+@dp.program(sensitivity=1, answers=2)
+def lead_of_the_least(answers, noise):
+    found = sorted(a + noise.discrete_laplace(1 / 2) for a in answers)
+    return found[0] - found[1], "told"

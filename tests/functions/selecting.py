@@ -181,3 +181,29 @@ def third_of_all(answers, noise):
 def second_value_of_one(answers, noise):
     noisy = [a + noise.laplace(2) for a in answers]
     return sorted(noisy)[1]
+
+
+@dp.program(sensitivity=1)
+def place_and_lead(answers, noise):
+    noisy = [a + noise.laplace(2) for a in answers]
+    order = sorted(range(len(noisy)), key=lambda i: noisy[i], reverse=True)
+    return order[0], noisy[order[0]] - noisy[order[1]]
+
+
+@dp.program(sensitivity=1)
+def lead_and_measured(answers, noise):
+    noisy = [a + noise.laplace(2) for a in answers]
+    order = sorted(range(len(noisy)), key=lambda i: noisy[i], reverse=True)
+    return {"best": order[0], "lead": noisy[order[0]] - noisy[order[1]], "there": answers[order[0]] + noise.laplace(1)}
+
+
+@dp.program(sensitivity=1)
+def lead_and_value(answers, noise):
+    noisy = sorted([a + noise.laplace(2) for a in answers], reverse=True)
+    return noisy[0] - noisy[1], noisy[0]
+
+
+@dp.program(sensitivity=1)
+def lead_over_the_third(answers, noise):
+    noisy = sorted([a + noise.laplace(2) for a in answers], reverse=True)
+    return noisy[0] - noisy[2]

@@ -17,12 +17,14 @@ PROGRAMS = {name: found for name, found in vars(selecting).items() if isinstance
 SELECTIONS = {
     "first_two": 2, "last_two_as_a_set": 2, "second_of_all": 2, "first_two_measured": 3, "difference_of_the_first_two": 3, "three_anew": 3,
     "three_without_those_before": 3, "the_last_of_three": 3, "least_two_values_of_one": "0.5", "third_of_all": 3,
-    "second_value_of_one": "0.5",
+    "second_value_of_one": "0.5", "place_and_lead": 1, "lead_and_measured": 2,
 }  # fmt: skip
 """Each selection has the epsilon 2/scale, and a number that moves by d and has Laplace noise d/scale."""
 REFUSED = {
     "three_of_the_same_laplace": "Use Gumbel noise",
     "values_of_gumbel": "Tell places alone of Gumbel noise",
+    "lead_and_value": "Use Gumbel noise",
+    "lead_over_the_third": "is computed with",
     "two_lists_of_one_noise": "the same noise",
     "the_second_is_left_out": "each once",
     "left_out_by_noise_of_its_own": "how many of the answers are left is not known",
@@ -35,6 +37,10 @@ def test_each_selection_is_paid_for(name):
     answer = dp.verify(PROGRAMS[name], epsilon=SELECTIONS[name])
     assert answer.verdict == "PROVED"
     assert answer.epsilon.upper == Decimal(SELECTIONS[name])
+
+
+def test_a_place_with_its_lead_is_the_mechanism_itself():
+    assert dp.verify(PROGRAMS["place_and_lead"], epsilon="0.99").verdict == "REFUTED"
 
 
 @pytest.mark.parametrize("name", REFUSED)
