@@ -253,7 +253,7 @@ def _paid(spec: Spec, stated: Stated, verdict: str) -> tuple[tuple[int, str], ..
     """What a program pays, line by line, where it was expected to be proved and is not."""
     if verdict == "PROVED" or stated.expect != "PROVED" or not spec.file.endswith(".py"):
         return ()
-    from dpverify.project.costs import costs
+    from dpverify.cli.costs import costs
 
     return tuple((cost.line, cost.said) for cost in costs(spec.source, stated.claim))
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from dpverify import cli
 from dpverify.catalogue import read_spec
-from dpverify.project.costs import costs
+from dpverify.cli.costs import costs
 
 PROGRAM = """import dpverify as dp
 
