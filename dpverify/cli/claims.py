@@ -245,7 +245,17 @@ def _entry(
         proved=verified.proved,
         places=verified.places,
         confirmed=outcome.confirmed,
+        paid=_paid(spec, stated, verified.judgement.verdict),
     )
+
+
+def _paid(spec: Spec, stated: Stated, verdict: str) -> tuple[tuple[int, str], ...]:
+    """What a program pays, line by line, where it was expected to be proved and is not."""
+    if verdict == "PROVED" or stated.expect != "PROVED" or not spec.file.endswith(".py"):
+        return ()
+    from dpverify.cli.costs import costs
+
+    return tuple((cost.line, cost.said) for cost in costs(spec.source, stated.claim))
 
 
 def certificate_stem(mechanism: str, name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -108,6 +109,8 @@ class Arithmetic(Structures):
             raise Unreadable(node, "infinity is computed with. It can be compared, and nothing else.")
         if isinstance(left, Derived) or isinstance(right, Derived):
             return self._derived(node, op, left, right)
+        if isinstance(op, ast.Sub) and isinstance(left, Place) and isinstance(right, Place) and _leads(left, right):
+            return replace(left, lead=True)
         a, b = self.number(node, left), self.number(node, right)
         if isinstance(op, ast.Add | ast.Sub):
             self.attach(a, b, 1 if isinstance(op, ast.Add) else -1)
@@ -222,3 +225,9 @@ class Arithmetic(Structures):
             return self.plain(lin.expression(call(name, *(each.rest for each in numbers))))
         except ExprError as error:
             raise Unreadable(node, f"{shown(node)}: {error}") from error
+
+
+def _leads(first: Place, second: Place) -> bool:
+    """Whether two noisy answers are the greatest and the next one, or the least and the next one, of one list."""
+    same = first.of is second.of and first.sign == second.sign and first.value and second.value
+    return same and (first.rank, second.rank) == (0, 1) and not (first.after or second.after or first.lead or second.lead)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +24,7 @@ from dpverify.programs.values import (
     Place,
     Places,
     Ranked,
+    Remaining,
     RowNumber,
     RowNumbers,
     Rows,
@@ -86,6 +88,8 @@ class Builtins(Calls):
         found = values[0] if len(values) == 1 else None
         if any(isinstance(each, Unknown) for each in values):
             return UNKNOWN
+        if isinstance(found, Remaining) and "key" in keys:
+            return self._of_the_rest(node, self._by_key(node, Places(), keys["key"], frame, sign), found.after)
         if isinstance(found, ENDLESS):
             if "key" in keys:
                 return self._by_key(node, found, keys["key"], frame, sign)
@@ -157,6 +161,18 @@ class Builtins(Calls):
             raise Unreadable(node, f"{shown(node)}: the greatest of noisy answers is read: max(range(len(noisy)), key=lambda i: noisy[i]).")
         return Place(vector, sign)
 
+    def _of_the_rest(self, node: ast.Call, found: Place, after: tuple[Place, ...]) -> Place:
+        """The place of the greatest but for those before, which is the next in order where the noisy answers are the same."""
+        same = [one for one in after if one.of is found.of]
+        if not same:
+            return replace(found, after=after)
+        ranks = {one.rank for one in same}
+        if len(same) < len(after) or ranks != set(range(len(same))) or any(one.sign != found.sign for one in same):
+            raise Unreadable(
+                node, f"{shown(node)}: of noisy answers the greatest may be left out, then the next, and so on, each once. Draw noise anew."
+            )
+        return replace(found, rank=len(ranks), after=after)
+
     def _builtin_sorted(self, node: ast.Call, frame: Frame) -> Any:
         keys = {given.arg: given.value for given in node.keywords}
         if len(node.args) != 1 or set(keys) - {"key", "reverse"}:
@@ -168,6 +184,8 @@ class Builtins(Calls):
         if isinstance(found, Places) and "key" in keys:
             return Ranked(self._by_key(node, found, keys["key"], frame, 1).of, descending, places=True)
         items = list(self.listed(node, found))
+        if items and all(isinstance(each, Place) and not each.value for each in items) and not keys:
+            return self.items(_any_of(items))
         with self.going_through(node, frame):
             by = [self._key(keys["key"], each, frame) for each in items] if "key" in keys else list(items)
         done: list[tuple[Any, Any]] = []
@@ -257,7 +275,7 @@ class Builtins(Calls):
     def _builtin_all(self, node: ast.Call, frame: Frame) -> Any:
         return self._some(node, frame, False)
 
-    def _some(self, node: ast.Call, frame: Frame, wanted: bool) -> bool:
+    def _some(self, node: ast.Call, frame: Frame, wanted: bool) -> Any:
         """any and all: of a generator expression the items are evaluated one after the other, until one decides."""
         if len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
             inner = node.args[0]
@@ -288,7 +306,7 @@ class Builtins(Calls):
         self.listed(inner.generators[0].iter, source)
         return next(self._unrolled(inner, inner.generators, frame), default)
 
-    def some(self, node: ast.Call, source: Any, frame: Frame, wanted: bool) -> bool:
+    def some(self, node: ast.Call, source: Any, frame: Frame, wanted: bool) -> Any:
         raise NotImplementedError
 
     def first(self, node: ast.Call, source: Any, frame: Frame, default: Any) -> Any:
@@ -320,3 +338,8 @@ class Builtins(Calls):
 
     def _builtin_print(self, node: ast.Call, frame: Frame) -> Any:
         raise Unreadable(node, "print tells something beside what the program returns. Yield it, or leave it out.")
+
+
+def _any_of(places: list[Place]) -> list[Place]:
+    """Places in an order of their own, of which each may be any: it tells of all that were selected."""
+    return [replace(one, after=tuple(places)) for one in places]

@@ -22,6 +22,7 @@ from dpverify.programs.values import (
     UNKNOWN,
     Answers,
     Derived,
+    Element,
     Filtered,
     Items,
     Law,
@@ -195,7 +196,7 @@ class Calls(Comparisons):
         if name == "of":
             if len(node.args) != 1 or node.keywords:
                 raise Unreadable(node, "noise.of takes one declaration: noise.of(dp.laplace(scale=2)).")
-            return self.draw(self._declared(node.args[0], frame))
+            return self.draw(self._declared(node.args[0], frame), node.lineno)
         if self.shared.coins or name in ("coin", "below"):
             return self._coin(node, name, frame)
         if name not in ARGUMENTS:
@@ -206,7 +207,7 @@ class Calls(Comparisons):
         for key, value in given.items():
             number = self._public_number(key, value, frame)
             law.append((key, format_expr(number.rest)))
-        return self.draw(tuple(law))
+        return self.draw(tuple(law), node.lineno)
 
     def _given(self, node: ast.Call, name: str, wanted: tuple[str, ...]) -> dict[str, ast.expr]:
         """The arguments of noise, by name."""
@@ -235,7 +236,7 @@ class Calls(Comparisons):
         values = coins.chances(name, numbers)
         if values is None:
             raise Unreadable(node, f"{shown(node)}: how many values it has is not known. Use an integer that is written out.")
-        return self.one_of(values)
+        return self.one_of(node, values)
 
     def _public_number(self, key: str, node: ast.expr, frame: Frame) -> Linear:
         """A number of noise, which is the same in every run."""
@@ -350,6 +351,8 @@ class Calls(Comparisons):
         inside = found if isinstance(found, tuple) else found.held if isinstance(found, Items) else ()
         for each in inside or (found.of.values() if isinstance(found, Table) else ()):
             self.tellable(node, each)
+        if isinstance(found, Linear | Element):
+            self.without_noise(node, self.number(node, found), "told")
         require_told(node, found)
 
     def _yield(self, node: ast.Yield, frame: Frame) -> Any:

@@ -17,6 +17,7 @@ from dpverify.programs.values import (
     UNKNOWN,
     Answers,
     Derived,
+    Earlier,
     Element,
     Infinite,
     Items,
@@ -90,6 +91,8 @@ class Comparisons(Arithmetic):
         """One comparison."""
         if isinstance(left, Unknown) or isinstance(right, Unknown):
             return UNKNOWN
+        if isinstance(left, Earlier) or isinstance(right, Earlier):
+            raise Unreadable(node, f"{shown(node)} compares what an earlier loop over the answers left. Write two programs.")
         if isinstance(op, ast.Is | ast.IsNot):
             plain = (bool, type(None))
             if not (isinstance(left, plain) or isinstance(right, plain)):

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from dpverify.programs import linear as lin
 from dpverify.programs import streams
+from dpverify.programs.budgets import filtered
 from dpverify.programs.faults import NotOfThisKind
 from dpverify.programs.folds import fold
 from dpverify.programs.greatest import greatest
@@ -18,7 +19,7 @@ from dpverify.programs.machine import Machine, Way, numbers_of, with_steps
 from dpverify.programs.naming import is_whole, table_of
 from dpverify.programs.path import ANSWER, FRESH, LENGTH, ONCE, RECORDS, TOTAL, YIELDED, Shared
 from dpverify.programs.records import over_records
-from dpverify.programs.selected import selected
+from dpverify.programs.selected import selected, selections, told_by, with_lead
 from dpverify.programs.setting import Setting
 from dpverify.programs.steps import Did, put_literals
 from dpverify.programs.steps import Program as Steps
@@ -35,7 +36,8 @@ class Compiled:
 
     draws: of the noises of a stream, by its names, the law and which one of that law in its step. ends: whether something is told where
     the answers end, beside what the steps of a stream tell; alone: whether the data are one number that stands in no list; words: the
-    words that numbers of a field stand for, by fields.
+    words that numbers of a field stand for, by fields; lines: where noises are drawn, with their names in a stream and their laws; bare:
+    lines where answers without noise are compared or told.
     """
 
     mechanism: dict[str, Any]
@@ -45,6 +47,16 @@ class Compiled:
     ends: bool = False
     alone: bool = False
     words: dict[str, dict[int, str]] = field(default_factory=dict)
+    lines: tuple[tuple[str, Law, int], ...] = ()
+    bare: dict[int, str] = field(default_factory=dict)
+
+
+def all_told(found: Compiled) -> Compiled:
+    """The mechanism that tells all noisy answers, of which less is told."""
+    if found.mechanism["kind"] == "post_process":
+        return found
+    outer = {"kind": "post_process", "map": "what the program tells of the noisy answers", "part": {**found.mechanism, **found.claim}}
+    return replace(found, mechanism=outer, claim={})
 
 
 def one_after_the_other(setting: Setting, machines: list[Machine], generator: bool) -> Compiled:
@@ -74,13 +86,18 @@ def one_after_the_other(setting: Setting, machines: list[Machine], generator: bo
 
 def compiled(setting: Setting, found: list[Way] | Machine, generator: bool) -> Compiled:
     """The kind that a program is. Raises NotOfThisKind, with the reason, where it is none."""
-    if setting.shared.chosen:
-        return Compiled(selected(setting, found, generator))
     if isinstance(found, Machine):
+        if setting.shared.chosen:
+            raise NotOfThisKind("the answer at the place of the greatest is used beside a loop over the answers. Write two programs.")
         return _loop(setting, with_steps(found, frozenset(setting.shared.indices)), generator)
-    places = [value for way in found for value in _values(way, generator) if isinstance(value, Place)]
+    places = [place for way in found for place in selections(setting, way, generator)]
+    alone = len(places) == len(found) == 1 and told_by(found[0], generator) == places
+    if alone and not (places[0].rank or places[0].lead or setting.shared.chosen):
+        return _greatest(setting, places[0])
+    if len(found) == 1 and (best := with_lead(told_by(found[0], generator))) is not None and not setting.shared.chosen:
+        return Compiled(*greatest(setting, setting.shared.elements.get(id(best.of)), best.sign, "index+gap"))
     if places:
-        return _greatest(setting, found, generator)
+        return Compiled(*selected(setting, found, generator))
     told = [(way.literals, tuple(_items(way, generator))) for way in found]
     used = {name for literals, items in told for each in (*(one.left for one in literals), *numbers(items)) for name in each.names}
     used |= {name for way in found for each in way.opaque for name in each.names}
@@ -95,13 +112,8 @@ def compiled(setting: Setting, found: list[Way] | Machine, generator: bool) -> C
     return _at_once(setting, told, used)
 
 
-def _values(way: Way, generator: bool) -> list[Any]:
-    told = [value for of, value in way.events if of == YIELDED]
-    return told if generator else [way.result]
-
-
 def _items(way: Way, generator: bool) -> list[Item]:
-    return [item(YIELDED if generator else RETURNED, value) for value in _values(way, generator)]
+    return [item(YIELDED if generator else RETURNED, value) for value in told_by(way, generator)]
 
 
 # -- noise on one number
@@ -182,6 +194,12 @@ def _at_once(setting: Setting, told: list[tuple[Any, tuple[Item, ...]]], used: s
     return _of_table(setting, table, exact, factor)
 
 
+def drawn_at(shared: Shared) -> tuple[tuple[str, Law, int], ...]:
+    """Where noises are drawn, with the names that they have in a stream, empty where they have none there."""
+    given = {inner: name for name, inner in shared.named.items()}
+    return tuple((given.get(inner, ""), shared.laws[inner], line) for inner, lines in shared.lines.items() for line in lines)
+
+
 def _put(items: tuple[Item, ...], put: Mapping[str, Linear]) -> tuple[Item, ...]:
     return tuple(
         replace(one, leaves=tuple(replace(leaf, value=lin.put(leaf.value, put)) if leaf.number else leaf for leaf in one.leaves))
@@ -204,6 +222,10 @@ def _loop(setting: Setting, machine: Machine, generator: bool) -> Compiled:
         _require_exact(shared, shared.equalities)
         raise
     _require_exact(shared, shared.equalities - made.checked)
+    spent = None if setting.plain else filtered(setting, machine)
+    simple = spent is not None and (spent.counts if spent.measure != "epsilon" else len(made.ways) == 1 and bool(made.limits))
+    if spent is not None and not simple:  # of which streams know more
+        return Compiled(spent.mechanism)
     table, exact = streams.table(made, setting.taken)
     if setting.length is not None:
         table["queries"] = setting.length
@@ -225,26 +247,20 @@ def _of_table(
     """A stream, or the kind that says the same; what is told of it alone where the program tells less."""
     sensitivity = setting.sensitivity(factor)
     draws = {name: setting.shared.draw_of(inner) for name, inner in setting.shared.named.items() if inner in setting.shared.laws}
+    known: dict[str, Any] = {"draws": draws, "lines": drawn_at(setting.shared)}
     if exact:
         plain = None if made is None or setting.plain else above_threshold(made, setting.options, setting.many(1))
-        return Compiled({**setting.together(), **plain} if plain else {**table, **setting.together()}, sensitivity, draws=draws)
+        return Compiled({**setting.together(), **plain} if plain else {**table, **setting.together()}, sensitivity, **known)
     table |= setting.together()
-    return Compiled({"kind": "post_process", "map": "what the program tells of it", "part": {**table, **sensitivity}}, draws=draws)
+    return Compiled({"kind": "post_process", "map": "what the program tells of it", "part": {**table, **sensitivity}}, **known)
 
 
 # -- the greatest
 
 
-def _greatest(setting: Setting, found: list[Way], generator: bool) -> Compiled:
-    if len(found) != 1 or len(_values(found[0], generator)) != 1:
-        raise NotOfThisKind(
-            "the greatest noisy answer is told on some ways, or together with something else. Tell it alone: its place, or itself."
-        )
-    (place,) = _values(found[0], generator)
-    if not isinstance(place, Place):
-        raise NotOfThisKind("the greatest noisy answer is told together with something else. Tell it alone: its place, or itself.")
+def _greatest(setting: Setting, place: Place) -> Compiled:
     element = setting.shared.elements.get(id(place.of))
-    return Compiled(*greatest(setting, element, place.sign, place.value))
+    return Compiled(*greatest(setting, element, place.sign, "value" if place.value else "index"))
 
 
 def is_generator(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

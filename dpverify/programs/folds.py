@@ -98,14 +98,14 @@ def _greatest_so_far(setting: Setting, machine: Machine, generator: bool) -> tup
             if compared != lin.literal(lin.scale(difference, sign), False).left:
                 continue
             if _begins(firsts[0], best[0], element) and best[0] == found:
-                return greatest(setting, element, sign, value=True)
+                return greatest(setting, element, sign, "value")
             place = found
             same = stays.kept.get(place, lin.name(place)) == lin.name(place)
             step = taken.kept.get(place)
             if same and step is not None and _is_step(machine, firsts[0], later, place, step) and _begins(firsts[0], best[0], element):
                 if not taken.literals[0].strict and _whole(setting, element):
                     return None  # of several that are the greatest the last one is told
-                return greatest(setting, element, sign, value=False)
+                return greatest(setting, element, sign, "index")
     return None
 
 

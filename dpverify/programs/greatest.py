@@ -13,8 +13,8 @@ from dpverify.programs.setting import Setting
 from dpverify.programs.values import Law
 
 
-def greatest(setting: Setting, element: Linear | None, sign: int, value: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The greatest of many noisy answers, or the least: its place, or itself."""
+def greatest(setting: Setting, element: Linear | None, sign: int, report: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The greatest of many noisy answers, or the least: what is told of it, as `report` of the kind says."""
     names = () if element is None else element.names
     noises = [name for name in names if name.startswith((ONCE, FRESH))]
     answers = [name for name in names if name.startswith(ANSWER)]
@@ -36,9 +36,9 @@ def greatest(setting: Setting, element: Linear | None, sign: int, value: bool) -
         raise NotOfThisKind(
             f"neighbours = {setting.neighbours!r} is for answers one after the other. Of the greatest it is all, one, monotone or hull."
         )
-    length, parameters = setting.many(1 if value else 2)
-    table: dict[str, Any] = {"kind": "noisy_max", "noise": table_of(law), "candidates": length, "report": "value" if value else "index"}
-    if name in WHOLE and not value and not setting.options.get("ties"):
+    length, parameters = setting.many(1 if report == "value" else 2)
+    table: dict[str, Any] = {"kind": "noisy_max", "noise": table_of(law), "candidates": length, "report": report}
+    if name in WHOLE and report != "value" and not setting.options.get("ties"):
         table["ties"] = "first"
     table |= parameters
     table |= setting.together()

@@ -43,7 +43,7 @@ class Way:
     after: Location | None = None
     kept: Mapping[str, Linear] = field(default_factory=dict)
     attached: Mapping[str, Linear] = field(default_factory=dict)
-    """Of noises, the sums over records that each was added to."""
+    """Of noises, the numbers of the data that each was added to."""
     opaque: tuple[Linear, ...] = ()
     """Noisy numbers that the way depends on, beside its comparisons."""
     weight: Expr = ONE
@@ -172,6 +172,23 @@ class Explorer:
             raise Stopped
         return found
 
+    def together(self, vectors: Sequence[Vector]) -> dict[int, Linear]:
+        """What one of the noisy answers is, of each list by its id: lists that share noise have it by one name.
+
+        Those are left out of which it is several things, or no number.
+        """
+        follower = Follower(self.shared, Where(), Script())
+        follower.in_loop = True
+        found: dict[int, Linear] = {}
+        for vector in vectors:
+            try:
+                found[id(vector)] = follower.number(self.function, follower.passing(vector)[1])
+            except Unreadable as error:
+                follower.noted(error)
+                if self.shared.faults:
+                    raise Stopped from error
+        return {} if follower.literals else found
+
     def as_loop(self, vector: Vector | Filtered) -> Machine:
         """A list of noisy answers that is told, as a loop that tells one after the other."""
         ways = [Way(literals, () if value is NO_RESULT else ((0, value),), NO_RESULT, (), {}) for literals, value in self.elements(vector)]
@@ -243,7 +260,8 @@ class Explorer:
     def _stepped(self, follower: Follower, where: Where, done: StepDone) -> Way:
         kept = {name: found for name, found in done.kept.items() if name in where.tracked}
         after, values = self._place(kept, follower.loop or self.function)
-        return Way(tuple(follower.literals), tuple(follower.events[len(follower.before) :]), NO_RESULT, after, values)
+        events, opaque = tuple(follower.events[len(follower.before) :]), tuple(follower.opaque)
+        return Way(tuple(follower.literals), events, NO_RESULT, after, values, follower.attached, opaque)
 
     def _place(self, kept: Mapping[str, Any], node: ast.AST) -> tuple[Location, dict[str, Linear]]:
         """Constants, and which names are numbers that may be anything, with these numbers."""

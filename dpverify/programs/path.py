@@ -34,8 +34,12 @@ FACTS: Final = (Literal(name(INDEX), False),)
 
 MOST_STATEMENTS: Final = 20_000
 MOST_CALLS: Final = 12
+MOST_FLIPS: Final = 100
+"""Draws of noise with finitely many values."""
 YIELDED: Final = -1
 """What is told by yield, beside lists by their numbers."""
+SEARCHED: Final = -4
+"""What an expression over the answers gives, which is told where another loop follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,11 @@ class Shared:
     chosen: list[Place] = field(default_factory=list)
     named: dict[str, str] = field(default_factory=dict)
 
+    lines: dict[str, dict[int, None]] = field(default_factory=dict)
+    """The lines where noises are drawn, by their names: on other ways a noise is drawn elsewhere."""
+    bare: dict[int, str] = field(default_factory=dict)
+    """Lines where answers without noise are compared, or told."""
+
     def draw_of(self, name: str) -> tuple[Law, int]:
         """The law of a noise, and which one of that law in its step."""
         return {inner: (law, count) for (_, law, count), inner in self.noises.items()}[name]
@@ -166,6 +175,7 @@ class Path:
         self.attached: dict[str, Linear] = {}
         self.opaque: list[Linear] = []
         self.weight: Expr = ONE
+        self.flips = 0
 
     # -- faults
 
@@ -199,9 +209,15 @@ class Path:
             return True
         if self.where.part == "begin" and self.shared.length is None and not left.names:
             raise Unreadable(node, f"whether {asked.text()} depends on parameters. Give them values, or domains that decide it.")
+        self.without_noise(node, asked.left, "compared")
         answer = self.script.next()
         self.literals.append(asked if answer else asked.negated())
         return answer
+
+    def without_noise(self, node: ast.AST, number: Linear, what: str) -> None:
+        """Notes where an answer is compared, or told, as it is."""
+        if any(each.startswith(ANSWER) for each in number.names) and not any(each.startswith((ONCE, FRESH, KEPT)) for each in number.names):
+            self.shared.bare.setdefault(getattr(node, "lineno", 1), what)
 
     def _known(self, left: Linear, strict: bool) -> bool | None:
         rest = left.rest
@@ -222,8 +238,8 @@ class Path:
 
     # -- noise
 
-    def draw(self, law: Law) -> Linear:
-        """A noise of a law: the next one of that law on this way, which is independent of all others."""
+    def draw(self, law: Law, line: int = 0) -> Linear:
+        """A noise of a law: the next one of that law on this way, which is independent of all others. line: where it is drawn."""
         kind = FRESH if self.in_loop or self.after_loop else ONCE
         count = self.drawn.get((kind, law), 0)
         self.drawn[kind, law] = count + 1
@@ -231,10 +247,15 @@ class Path:
         if key not in self.shared.noises:
             self.shared.noises[key] = f"{kind}{len(self.shared.noises) + 1}"
             self.shared.laws[self.shared.noises[key]] = law
+        self.shared.lines.setdefault(self.shared.noises[key], {})[line] = None
         return name(self.shared.noises[key])
 
-    def one_of(self, values: Sequence[tuple[Any, Expr]]) -> Any:
+    def one_of(self, node: ast.AST, values: Sequence[tuple[Any, Expr]]) -> Any:
         """A value of noise that has finitely many, with its probability in the weight of this way."""
+        self.flips += 1
+        if self.flips > MOST_FLIPS:
+            what = "a loop that ends by chance may go on and on. Let it end after a number of rounds: for _ in range(10)."
+            raise Unreadable(node, f"more than {MOST_FLIPS} draws on one way through the program: {what}")
         for value, chance in values:
             if value is values[-1][0] or self.script.next():
                 self.weight = mul(self.weight, chance)
@@ -251,11 +272,11 @@ class Path:
         return name(f"{RECORDS}{self.shared.records.index(key)}")
 
     def attach(self, a: Linear, b: Linear, sign: int) -> None:
-        """Notes the sum over records that a noise is added to. sign: of b."""
+        """Notes the numbers of the data that a noise is added to. sign: of b."""
         for noise, other, times in ((a, b, Fraction(sign)), (b, a, Fraction(1, sign))):
             names = noise.names
             if len(names) == 1 and names[0].startswith((ONCE, FRESH)) and other.names:
-                sums = linear({each: factor for each, factor in other.of.items() if each.startswith((RECORDS, CHOSEN))})
+                sums = linear({each: factor for each, factor in other.of.items() if each.startswith((RECORDS, CHOSEN, ANSWER))})
                 if sums.terms and not any(each.startswith((ONCE, FRESH)) for each in other.names):
                     self.attached.setdefault(names[0], scale(sums, times / noise.of[names[0]]))
 

@@ -9,14 +9,14 @@ from typing import Any, Final
 
 from dpverify.programs import linear as lin
 from dpverify.programs import module as modules
-from dpverify.programs import subset, tables
-from dpverify.programs.compiled import Compiled, Inexact, compiled, is_generator, one_after_the_other
+from dpverify.programs import selected, subset, tables
+from dpverify.programs.compiled import Compiled, Inexact, all_told, compiled, drawn_at, is_generator, one_after_the_other
 from dpverify.programs.faults import Fault, NotOfThisKind, Unreadable, fault, shown
 from dpverify.programs.machine import NEXT, Explorer, Machine, Stopped, Way
 from dpverify.programs.module import Module, Program
 from dpverify.programs.path import ANSWER, Frame, Shared
 from dpverify.programs.setting import Setting
-from dpverify.programs.values import GIVEN, Answers, Element, Filtered, Items, Noise, Place, Rows, Vector
+from dpverify.programs.values import GIVEN, Answers, Filtered, Items, Noise, Rows, Vector
 from dpverify.trusted.kernel.errors import ExprError
 from dpverify.trusted.kernel.expr import FUNCTIONS, Expr, Sym
 from dpverify.trusted.kernel.model import Domain
@@ -127,7 +127,7 @@ def _read(
             words: dict[str, dict[int, str]] = {}
             for (name, word), code in shared.codes.items():
                 words.setdefault(name, {})[code] = word
-            return replace(found, alone=alone, words=words)
+            return replace(found, alone=alone, words=words, lines=found.lines or drawn_at(shared), bare=shared.bare)
         except Stopped as error:
             raise Faulty([*shared.faults]) from error
         except (NotOfThisKind, ExprError) as error:
@@ -194,12 +194,10 @@ def _of(setting: Setting, explorer: Explorer, generator: bool) -> Compiled:
             names = [ast.Name("_", mode, lineno=1, col_offset=0) for mode in (ast.Store(), ast.Load())]
             found = explorer.as_loop(Vector(tuple(names), Frame({}, explorer.function), result))
     if isinstance(found, list):
-        for place in [*_places(found), *setting.shared.chosen]:
-            elements = explorer.elements(place.of)
-            if len(elements) == 1 and not elements[0][0] and isinstance(elements[0][1], lin.Linear):
-                setting.shared.elements[id(place.of)] = elements[0][1]
-            elif len(elements) == 1 and isinstance(elements[0][1], Element):
-                setting.shared.elements[id(place.of)] = lin.name(f"{ANSWER}1")
+        for way in found:
+            setting.shared.elements |= explorer.together([place.of for place in selected.selections(setting, way, generator)])
+        if (whole := selected.whole(setting, found, generator)) is not None:
+            return all_told(compiled(setting, explorer.as_loop(whole), generator=False))
     return compiled(setting, found, generator)
 
 
@@ -218,20 +216,13 @@ def _all_loops(explorer: Explorer, first: Machine) -> list[Machine]:
 def _by_values(setting: Setting, explorer: Explorer, generator: bool, found: Compiled) -> Compiled:
     """The program with numbers that are counted followed by their values, where these are few; else as it was found."""
     before = setting.shared
-    shared = replace(before, faults={}, indices=set(), equalities=set(), noises={}, laws={}, exact_equalities=True)
+    shared = replace(before, faults={}, indices=set(), equalities=set(), noises={}, laws={}, lines={}, exact_equalities=True)
     try:
         again = replace(explorer, shared=shared, values=True)
         plain = _of(replace(setting, shared=shared), again, generator)
     except (NotOfThisKind, Stopped):
         return found
     return found if plain.asks else plain
-
-
-def _places(ways: Sequence[Way]) -> Iterator[Place]:
-    for way in ways:
-        for value in (way.result, *(each for _, each in way.events)):
-            if isinstance(value, Place):
-                yield value
 
 
 def _arguments(program: Program, shared: Shared, said: Mapping[str, Any], data: Any) -> dict[str, Any]:

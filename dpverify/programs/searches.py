@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from dpverify.programs import linear as lin
 from dpverify.programs.faults import Unreadable, shown
-from dpverify.programs.path import KEPT, Again, AtLoop, Frame, NextLoop, StepDone
+from dpverify.programs.path import KEPT, SEARCHED, Again, AtLoop, Frame, NextLoop, StepDone
 from dpverify.programs.rows import OverRecords
 from dpverify.programs.structures import ENDLESS
 from dpverify.programs.values import GIVEN, Earlier, Filtered, Items, Vector
@@ -23,13 +23,13 @@ NUMBER_KEPT: Final = "a number that is kept"
 class Searches(OverRecords):
     """Evaluates what goes through all answers."""
 
-    def some(self, node: ast.Call, source: Any, frame: Frame, wanted: bool) -> bool:
+    def some(self, node: ast.Call, source: Any, frame: Frame, wanted: bool) -> Any:
         """any and all of a list of answers."""
 
         def decides(found: Any) -> Any:
             return wanted if self.truth(node, found) == wanted else GOES_ON
 
-        return bool(self._searched(node, source, frame, decides, not wanted))
+        return self._searched(node, source, frame, decides, not wanted)
 
     def first(self, node: ast.Call, source: Any, frame: Frame, default: Any) -> Any:
         """next of a list of answers."""
@@ -37,26 +37,31 @@ class Searches(OverRecords):
 
     def total(self, node: ast.Call, source: Any, frame: Frame, start: Any, each: Callable[[Any], Any]) -> Any:
         """A sum over answers that is kept from one to the next. each: what is added for one."""
-        self._met(node, Frame({**frame.names, COUNT: start}, frame.function))
+        if self._met(node, Frame({**frame.names, COUNT: start}, frame.function)):
+            return Earlier(told=True)
         if COUNT not in self.where.tracked:
             raise Again(track=COUNT)
         kept = self.where.location[COUNT]
         before = lin.name(f"{KEPT}{COUNT}") if kept == NUMBER_KEPT else kept
         passes, found = self._next(node, source, frame)
         if self.where.part == "finish":
+            self.events.append((SEARCHED, before))
             return before
         after = self.combined(node, ast.Add(), before, each(found)) if passes else before
         raise StepDone({**frame.names, COUNT: after})
 
     def _searched(self, node: ast.Call, source: Any, frame: Frame, decides: Callable[[Any], Any], default: Any) -> Any:
-        self._met(node, frame)
+        if self._met(node, frame):
+            return Earlier(told=True)
         passes, found = self._next(node, source, frame)
         if self.where.part == "finish":
+            self.events.append((SEARCHED, default))
             return default
         decided = decides(found) if passes else GOES_ON
         if decided is GOES_ON:
             raise StepDone(dict(frame.names))
         self.in_loop, self.after_loop = False, True
+        self.events.append((SEARCHED, decided))
         return decided
 
     def is_another(self, node: ast.For | ast.While | ast.Call, frame: Frame) -> bool:
@@ -77,20 +82,21 @@ class Searches(OverRecords):
             _may_have_grown(frame.names[name])
         return True
 
-    def _met(self, node: ast.Call, frame: Frame) -> None:
-        """Raises AtLoop where it is met for the first time, Unreadable where answers were gone through before."""
+    def _met(self, node: ast.Call, frame: Frame) -> bool:
+        """Whether a later loop is followed. Raises AtLoop where it is met first, Unreadable where answers were gone through before."""
         if self.in_loop:
             raise Unreadable(
                 node, f"{shown(node)} goes through all answers again. A program reads each answer once: write one loop over them."
             )
         if self.is_another(node, frame):
-            raise Unreadable(node, f"{shown(node)} goes through all answers, and another loop follows it. Write two programs, or one loop.")
+            return True
         self.loop = node
         if self.where.part == "begin":
             raise AtLoop(node, dict(frame.names))
         for found in frame.names.values():
             self.opened(found)
         self.before = list(self.events)
+        return False
 
     def _next(self, node: ast.Call, source: Any, frame: Frame) -> tuple[bool, Any]:
         """Whether an item is one of those that count, and what it is; none where the answers end."""

@@ -19,7 +19,7 @@ class Setting:
     shared: Shared
     own: frozenset[str] = frozenset()
     plain: bool = False
-    """Whether a stream stays one, where another kind says the same."""
+    """Whether a stream stays one, where another kind says the same, or holds for it."""
 
     @property
     def neighbours(self) -> str:

@@ -12,7 +12,7 @@ from dpverify.programs.calls import Returned
 from dpverify.programs.faults import Unreadable, shown
 from dpverify.programs.path import KEPT, AtLoop, Frame, Script, Shared, StepDone, Where
 from dpverify.programs.searches import NUMBER_KEPT, Searches, endless
-from dpverify.programs.values import UNKNOWN, Answers, Filtered, Items, RowNumbers, Rows, Unknown, Vector
+from dpverify.programs.values import UNKNOWN, Answers, Earlier, Filtered, Items, RowNumbers, Rows, Unknown, Vector
 
 _BEFORE: Final = "a list that the loop appends to holds a noisy number before it. Tell that in a program of its own."
 
@@ -119,6 +119,8 @@ class Follower(Searches):
     def _matches(self, pattern: ast.pattern, subject: Any, frame: Frame) -> bool:
         if isinstance(subject, Unknown):
             return self.script.next()
+        if isinstance(subject, Earlier):
+            raise Unreadable(pattern, "what an earlier loop over the answers left is compared. Write two programs.")
         if isinstance(pattern, ast.MatchAs):
             if pattern.pattern is not None and not self._matches(pattern.pattern, subject, frame):
                 return False

@@ -60,11 +60,11 @@ def program(shared: Shared, machine: Machine, generator: bool) -> Program:
 
 
 def _told_lists(machine: Machine, generator: bool) -> frozenset[int]:
-    if generator:
-        return frozenset({YIELDED})
     ends = machine.ends
     if any(way.result is NEXT for way in ends):  # all that is told in the loop
-        return frozenset(of for ways in machine.steps.values() for way in ways for of, _ in way.events)
+        return frozenset(of for found in (machine.steps, machine.finish) for ways in found.values() for way in ways for of, _ in way.events)
+    if generator:
+        return frozenset({YIELDED})
     told = {lists_in(way.result) for way in ends if way.result is not NO_RESULT}
     if len(told) > 1:
         raise NotOfThisKind("the list that the loop appends to is returned on some ways and not on others. Return it on all.")

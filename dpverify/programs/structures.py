@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -28,6 +29,7 @@ from dpverify.programs.values import (
     Place,
     Places,
     Ranked,
+    Remaining,
     Row,
     RowNumber,
     RowNumbers,
@@ -45,6 +47,10 @@ LARGEST: Final = 1e300
 ENDLESS: Final = (Answers, Counted, Zipped, Places, Vector)
 """Lists as long as nobody knows."""
 MOST_ITEMS: Final = 256
+_SAME_EACH_TIME: Final = (
+    ast.Name, ast.Constant, ast.List, ast.Tuple, ast.Subscript, ast.Slice, ast.UnaryOp, ast.USub, ast.Load,
+)  # fmt: skip
+"""What is the same however often it is evaluated: neither noise nor other calls."""
 
 
 def _lists_in(found: Any) -> list[Items]:
@@ -173,6 +179,8 @@ class Structures(Path):
             raise Unreadable(node, "async for cannot be read: programs run step by step.")
         if isinstance(source, Rows | RowNumbers):
             return self.of_records(node, source, frame)
+        if not self.in_loop and (left := self._remaining(node, source, frame)) is not None and (first.ifs or isinstance(source, Remaining)):
+            return left
         if isinstance(source, ENDLESS):
             if len(node.generators) > 1:
                 raise Unreadable(node, f"{shown(node)} pairs answers with each other. Write one loop over the answers.")
@@ -256,6 +264,8 @@ class Structures(Path):
             raise Unreadable(node, f"{shown(node)}: the dict has no such key that is written out.")
         if isinstance(found, Answers) and isinstance(place, Place) and not place.value and not (self.in_loop or self.after_loop):
             return self._chosen(place)
+        if isinstance(found, Vector) and isinstance(place, Place) and place.of is found and not place.value:
+            return replace(place, value=True)
         if isinstance(found, Answers | Vector):
             return self._at(node, found, place)
         if isinstance(found, Rows | RowNumbers):
@@ -264,12 +274,8 @@ class Structures(Path):
                 f"{shown(node)} reads one row by its place, and what it holds is one person's. Sum over the rows, and add noise: "
                 "sum(min(max(row['pay'], 0), 100) for row in rows) + noise.laplace(100).",
             )
-        if isinstance(found, Ranked):
-            if not found.places and isinstance(place, int) and place in (0, -1):
-                return Place(found.of, 1 if found.descending == (place == 0) else -1, value=True)
-            if found.places and isinstance(place, int) and place in (0, -1):
-                return Place(found.of, 1 if found.descending == (place == 0) else -1)
-            raise Unreadable(node, f"{shown(node)}: of answers in order the first or the last alone can be told.")
+        if isinstance(found, Ranked) and type(place) is int:
+            return _in_order(found, place)
         if isinstance(found, Element) and isinstance(place, int) and place >= 0:
             return self.part(node, place, max(place + 1, self.shared.arity or 0))
         if isinstance(found, Place):
@@ -293,11 +299,48 @@ class Structures(Path):
         if isinstance(found, ENDLESS) or not all(end is None or isinstance(end, int) for end in ends):
             raise Unreadable(node, f"{shown(node)} takes some of the answers. Go through all of them in one loop, and count the steps.")
         if isinstance(found, Ranked):
-            raise Unreadable(
-                node, f"{shown(node)}: several of the greatest are told at once, for which there is no kind. Tell one, or compose several."
-            )
+            return self._some_in_order(node, found, ends)
         values = self.listed(node.value, found)[slice(*ends)]
         return tuple(values) if isinstance(found, tuple) else self.items(values)
+
+    def _some_in_order(self, node: ast.Subscript, found: Ranked, ends: list[Any]) -> Any:
+        """The first of noisy answers in order, or the last, or all in the opposite order."""
+        first, last, step = ends
+        if (first, last, step) == (None, None, -1):
+            return Ranked(found.of, not found.descending, found.places)
+        if step in (None, 1) and first in (None, 0) and isinstance(last, int) and last > 0:
+            places = range(last)
+        elif step in (None, 1) and last is None and isinstance(first, int) and first < 0:
+            places = range(first, 0)
+        else:
+            raise Unreadable(node, f"{shown(node)}: of answers in order the first are read, or the last: noisy[:3], noisy[-3:].")
+        return self.items([_in_order(found, place) for place in places])
+
+    def _remaining(self, node: ast.ListComp | ast.GeneratorExp, source: Any, frame: Frame) -> Remaining | None:
+        """The places but for those that were selected before, None where something else is left out, or gone through."""
+        (first,) = node.generators if len(node.generators) == 1 else (None,)
+        if first is None or not isinstance(source, Places | Remaining) or not isinstance(first.target, ast.Name):
+            return None
+        name, after = first.target.id, list(source.after) if isinstance(source, Remaining) else []
+        if not (isinstance(node.elt, ast.Name) and node.elt.id == name):
+            return None
+        for test in first.ifs:
+            if not (isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == name and len(test.ops) == 1):
+                return None
+            inside = list(ast.walk(test.comparators[0]))
+            if not all(isinstance(each, _SAME_EACH_TIME) and not (isinstance(each, ast.Name) and each.id == name) for each in inside):
+                return None
+            found = self.value(test.comparators[0], frame)
+            if isinstance(test.ops[0], ast.NotIn) and isinstance(found, Items | tuple):
+                places = self.listed(test, found)
+            elif isinstance(test.ops[0], ast.NotEq):
+                places = [found]
+            else:
+                return None
+            if not all(isinstance(each, Place) and not each.value for each in places):
+                return None
+            after += places
+        return Remaining(tuple(dict.fromkeys(after)))
 
     def _chosen(self, place: Place) -> Linear:
         """The answer at the place of the greatest noisy one."""
@@ -383,6 +426,12 @@ class Structures(Path):
         raise NotImplementedError
 
 
+def _in_order(found: Ranked, at: int) -> Place:
+    """The noisy answer that comes at a place in their order, or where it is; of negative places from the end."""
+    rank = at if at >= 0 else -1 - at
+    return Place(found.of, 1 if found.descending == (at >= 0) else -1, not found.places, rank)
+
+
 def kind_of(found: Any) -> str:
     """What a value is, for a message. Raises Followed for what could not be read, which is told of already."""
     if isinstance(found, Unknown):
@@ -393,7 +442,8 @@ def kind_of(found: Any) -> str:
         return "a number that grows while the records are gone through"
     known = {
         Linear: "a number", int: "a number", Fraction: "a number", bool: "a truth", Element: "an answer", Derived: "a number",
-        Place: "the greatest noisy answer", Ranked: "the noisy answers in order", RowNumber: "a number of a row", Counted: "enumerate",
+        Place: "the greatest noisy answer", Ranked: "the noisy answers in order", Remaining: "the places that are left",
+        RowNumber: "a number of a row", Counted: "enumerate",
         Zipped: "zip", Places: "the places of the answers", str: "a text",
         tuple: "a tuple", Items: "a list", Table: "a dict", Answers: "the list of answers",
         Vector: "a list of noisy answers",

@@ -84,6 +84,8 @@ def _shape(value: Any, leaves: list[Leaf]) -> str:
         return "?"
     if isinstance(value, Place):
         raise NotOfThisKind("the greatest noisy answer is told together with something else. Tell it alone: its place, or itself.")
+    if isinstance(value, Earlier) and value.told:
+        return "earlier"
     if isinstance(value, Earlier):
         raise NotOfThisKind("what a loop over the answers kept is told after another one. Tell it in the loop, or write two programs.")
     if isinstance(value, Filtered | Vector):

@@ -68,13 +68,27 @@ class Element:
     """One answer of a list whose answers are lists: its numbers are named when they are taken."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Which of the noisy answers is the greatest, or, with sign -1, the least; or that answer itself, where value says so."""
+    """Which of the noisy answers is the greatest, or, with sign -1, the least; or that answer itself, where value says so.
+
+    rank: how many are greater, or less. after: places that were selected before, and left out here. lead: whether it is the lead of the
+    greatest over the next one.
+    """
 
     of: Vector
     sign: int
     value: bool = False
+    rank: int = 0
+    after: tuple[Place, ...] = ()
+    lead: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """The places of the answers but for some that were selected before."""
+
+    after: tuple[Place, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +128,9 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What an earlier loop over the answers left, while a later one is followed by itself."""
+    """What an earlier loop over the answers left, while a later one is followed by itself. told: whether its own mechanism tells it."""
+
+    told: bool = False
 
 
 @dataclass(frozen=True, slots=True)

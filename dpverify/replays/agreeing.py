@@ -32,6 +32,8 @@ from dpverify.trusted.kernel.model import Domain
 
 NO_DIFFERENCE_SEEN, DIFFERENCE, NOT_COMPARED = "NO_DIFFERENCE_SEEN", "DIFFERENCE", "NOT_COMPARED"
 MOST_ANSWERS: Final = 7
+MOST_COUNTED: Final = 24
+LARGEST_NAMED: Final = 1000
 MOST_SETTINGS: Final = 6
 NUMBER: Final = re.compile(r"(?<![A-Za-z_])-?\d+(?:/\d+|\.\d+)?(?:e[+-]?\d+)?")
 COUNTED: Final = re.compile(r" \(\d+\)(?= |$)")
@@ -250,10 +252,13 @@ class _Agreeing:
     # -- by the kind of the declaration
 
     def answers(self, data: Any, width: int, size: int | None, whole: bool) -> list[Any]:
-        """Answers, each one number or several."""
-        one = st.integers(-5, 5) if whole else st.integers(-10, 10).map(lambda x: Fraction(x, 2) if x % 2 else x // 2)
+        """Answers, each one number or several: small ones, and those that the code names; as many as it counts up to, now and then."""
+        small = st.integers(-5, 5) if whole else st.integers(-10, 10).map(lambda x: Fraction(x, 2) if x % 2 else x // 2)
+        named_ = [one for one in near(self.constants) if isinstance(one, int) and 5 < abs(one) <= LARGEST_NAMED]
+        one = small | st.sampled_from(named_) if named_ else small
         each = one if width == 1 else st.lists(one, min_size=width, max_size=width)
-        size = size if size is not None else data.draw(st.integers(1, MOST_ANSWERS))
+        many = [each + 1 for each in self.constants if isinstance(each, int) and MOST_ANSWERS <= each < MOST_COUNTED]
+        size = size if size is not None else data.draw(st.integers(1, MOST_ANSWERS) | st.sampled_from([MOST_ANSWERS, *many]))
         found: list[Any] = data.draw(st.lists(each, min_size=size, max_size=size))
         return found
 

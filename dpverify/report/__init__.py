@@ -36,7 +36,8 @@ class Entry:
     judgement: None where dpverify itself failed, with `fault` saying how. certificate: the path written, if any.
     seconds: of search and check together. proved: each line of the certificate with the bounds that it proves. notes: what its author
     may not mean. places: the modules of the trusted folder that were imported for its check where a function needed them.
-    confirmed: the independent ways in which the verdict is confirmed; None where nobody asked.
+    confirmed: the independent ways in which the verdict is confirmed; None where nobody asked. paid: of a program whose claim is not
+    proved as expected, lines of it, and in a sentence what is paid there.
     """
 
     file: str
@@ -54,6 +55,7 @@ class Entry:
     notes: tuple[Note, ...] = ()
     places: tuple[str, ...] = ()
     confirmed: tuple[str, ...] | None = None
+    paid: tuple[tuple[int, str], ...] = ()
 
     @property
     def assumptions(self) -> tuple[str, ...]:

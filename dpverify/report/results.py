@@ -67,7 +67,8 @@ class Surprise(NamedTuple):
     rule: of RULES, or "FAULT" where there is no answer; of NOTE_RULES for a note.
 
     level: "error" or "warning". line: of the claim in its file. message: in a sentence or two. fingerprint: the same for as long as the
-    claim and what is said of it are the same, wherever it stands in its file. known: whether a baseline accepts it.
+    claim and what is said of it are the same, wherever it stands in its file. known: whether a baseline accepts it. places: lines of the
+    file that it speaks of, and what there is to say of each.
     """
 
     source: str
@@ -81,6 +82,7 @@ class Surprise(NamedTuple):
     fingerprint: str
     known: bool = False
     column: int | None = None
+    places: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +164,9 @@ class Results:
             level = "warning" if rule == "UNKNOWN" else "error"
             mark = _fingerprint(self.place(entry.file), entry.claim.name, rule, claim_hash(to_json(entry.claim)))
             title, known = f"{entry.mechanism}: {entry.verdict}", mark in self.known and rule != "FAULT"
-            said = f"{surprise_text(entry)}\n{replay(entry)}"
-            yield Surprise("claim", rule, level, entry.file, entry.line, entry.claim.name, title, said, mark, known=known)
+            said = "\n".join([surprise_text(entry), *(f"Line {line}: {what}" for line, what in entry.paid), replay(entry)])
+            where = (entry.file, entry.line, entry.claim.name)
+            yield Surprise("claim", rule, level, *where, title, said, mark, known=known, places=entry.paid)
 
     def _unconfirmed(self) -> Iterator[Surprise]:
         for entry in self.entries:

@@ -70,8 +70,10 @@ class _Log:
             "locations": [self._at_claim(surprise)],
             "partialFingerprints": {"primaryLocationLineHash": surprise.fingerprint, "dpverify/v1": surprise.fingerprint},
         }
-        if related:
-            result["relatedLocations"] = [self._related(number, one) for number, one in enumerate(related, 1)]
+        told = [self._related(number, one) for number, one in enumerate(related, 1)]
+        told += [self._spoken_of(number, surprise.file, *place) for number, place in enumerate(surprise.places, len(related) + 1)]
+        if told:
+            result["relatedLocations"] = told
         if surprise.known:
             result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": "Accepted by the baseline."}]
         return result
@@ -93,6 +95,10 @@ class _Log:
     def _related(self, number: int, one: Related) -> dict[str, Any]:
         place = {"artifactLocation": self._artifact(str(one.path)), "region": self._region(str(one.path), one.line)}
         return {"id": number, "message": {"text": f"The {one.what} that the claim file names."}, "physicalLocation": place}
+
+    def _spoken_of(self, number: int, file: str, line: int, said: str) -> dict[str, Any]:
+        place = {"artifactLocation": self._artifact(file), "region": self._region(file, line)}
+        return {"id": number, "message": {"text": said}, "physicalLocation": place}
 
     def _region(self, file: str, line: int) -> dict[str, Any]:
         """A whole line, with what it says where it can be read."""

@@ -181,6 +181,7 @@ def _below(entry: Entry, detail: Detail, reasons: set[str] | None) -> Iterator[s
         yield said
     if telling and entry.reason:
         yield f"reason: {entry.reason}"
+    yield from (f"line {line}: {said}" for line, said in entry.paid)
     if entry.file and (not entry.as_expected or (detail.full and entry.verdict == "REFUTED")):
         yield replay(entry)
 

@@ -21,7 +21,7 @@ PROGRAMS = {name: found for name, found in vars(told_less).items() if isinstance
 LISTED = [name for name, found in PROGRAMS.items() if "inputs" in found.options]
 OVER_ROWS = [name for name, found in PROGRAMS.items() if "adjacency" in found.options]
 SELECTING = ["select_and_measure", "measure_on_one_way"]
-SEVERAL = ["two_loops", "told_into_one_list"]
+SEVERAL = ["two_loops", "told_into_one_list", "two_searches", "two_counts"]
 OVER_ANSWERS = [name for name in PROGRAMS if name not in (*LISTED, *OVER_ROWS, *SELECTING, *SEVERAL)]
 EXACT = {
     "first_above", "some_of_them", "steps_until", "test_of_the_count_first", "goes_on_without_a_word", "goes_on_with_a_word", "counts_down",

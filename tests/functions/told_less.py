@@ -361,3 +361,19 @@ def heads(number, noise):
             return "out"
         found -= 1
     return found
+
+
+@dp.program(sensitivity=1)
+def two_searches(answers, noise):
+    t = noise.laplace(2)
+    first = any(a + noise.laplace(4) >= t for a in answers)
+    u = noise.laplace(3)
+    second = next((i for i, a in enumerate(answers) if a + noise.laplace(5) >= u), None)
+    return {"first": first, "second": second}
+
+
+@dp.program(sensitivity=1)
+def two_counts(answers, noise):
+    yield sum(a + noise.laplace(4) >= 0 for a in answers)
+    yield "then"
+    yield len([a for a in answers if a + noise.laplace(5) > 1])

@@ -152,6 +152,21 @@ def _both(claim: Claim, known: Premise, above: bool) -> Steps:
     return steps + below
 
 
+def alignments(claim: Claim) -> tuple[dict[str, Expr], list[ways.Way]]:
+    """The best alignments that are found, one for each family of differences, where all noises are log-concave; and the sample for it.
+
+    Raises Rejected where there are none.
+    """
+    unclaimed = replace(claim, epsilon=None, delta=None, name="", mechanism_name="")
+    question = asked(unclaimed, {}, alignment.NAME, wanted=Stream)
+    stream = question.stream
+    for sample in _samples(claim):
+        if (found := _of_slopes(unclaimed, tuple(sample.items()))) is not None:
+            families = FAMILIES.get(stream.neighbours, (stream.neighbours,))
+            return sample, [ways.read_way(question, stream, family, way, {}) for family, way in zip(families, found.ways, strict=True)]
+    raise Rejected(alignment.NAME, "shifts", "none were found")
+
+
 def _shared(
     claim: Claim, pointed: Sequence[Sequence[tuple[int, Vector]]], dear: Sequence[stream_routes.Legs], above: Steps, below: Steps
 ) -> Iterator[dict[str, Any]]:
