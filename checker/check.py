@@ -21,6 +21,7 @@ import parts
 import run
 import selection
 import shape
+import spaces
 import worst
 from growth import INFINITE
 from terms import Malformed, Refused, Undecided, must, parse, sure
@@ -66,7 +67,9 @@ def examined(data, notes):
         here = f"line {number}, {line['rule'][:40]}: "
         facts.append(None)
         try:
-            if "measure" in claim:
+            if claim["mechanism"]["kind"] == "space":
+                facts[-1] = Fact("whole", *spaces.infer(claim, field, line))
+            elif "measure" in claim:
                 sure(line["rule"] in measures.RULES and not line.get("place"), "no rule about a measure of the whole")
                 curve = curve or curves.Curve(claim, field)
                 read = read or measures.bounds(curve, claim["measure"], data["verdict"])
@@ -88,7 +91,7 @@ def examined(data, notes):
             raise Refused(f"{here}{why}") from why
         unread = [key for key in line.get("parameters", {}) if facts[-1] is not None and UNREAD & {key, f"{line['rule']} {key}"}]
         notes.extend(f"{here}its {key!r}, for what the line states is shown without it" for key in sorted(unread))
-    sure("within" not in claim, "the claim is not one of privacy")
+    sure("within" not in claim or claim["mechanism"]["kind"] == "space", "the claim is not one of privacy")
     if "measure" in claim:
         sure(read and data["verdict"] != "UNKNOWN", "whether the measure is what is claimed")
         must({"upper": "PROVED", "lower": "REFUTED"}[read[0][0]] == data["verdict"], "another verdict")
