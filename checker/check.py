@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # with `python -P` too
 
 import algebra as al
 import curves
+import far
 import finite
 import measures
 import noise
@@ -62,13 +63,16 @@ def examined(data, notes):
     must("measure" not in claim or (epsilon is None and delta == {}), "an epsilon or a delta beside another measure")
     measure = claim.get("measure", {"name": None, "at": None})
     must((measure["at"] is None) == (measure["name"] != "renyi"), "an order of no divergence, or a divergence of no order")
-    read, curve = [], None
+    read, curve, nearness = [], None, None
     for number, line in enumerate(data["lines"]):
         here = f"line {number}, {line['rule'][:40]}: "
         facts.append(None)
         try:
             if claim["mechanism"]["kind"] == "space":
                 facts[-1] = Fact("whole", *spaces.infer(claim, field, line))
+            elif "within" in claim:
+                nearness = far.verdict(claim, parts.asked(claim, field), line)
+                notes.append(f"{here}what it states, for the probability is derived from the mechanism")
             elif "measure" in claim:
                 sure(line["rule"] in measures.RULES and not line.get("place"), "no rule about a measure of the whole")
                 curve = curve or curves.Curve(claim, field)
@@ -91,7 +95,10 @@ def examined(data, notes):
             raise Refused(f"{here}{why}") from why
         unread = [key for key in line.get("parameters", {}) if facts[-1] is not None and UNREAD & {key, f"{line['rule']} {key}"}]
         notes.extend(f"{here}its {key!r}, for what the line states is shown without it" for key in sorted(unread))
-    sure("within" not in claim or claim["mechanism"]["kind"] == "space", "the claim is not one of privacy")
+    if "within" in claim and claim["mechanism"]["kind"] != "space":
+        sure(nearness, "the claim is not one of privacy")
+        must(nearness[0] == data["verdict"], "another verdict")
+        return Answer("decided", nearness[0], None, None, tuple(nearness[1]), notes)
     if "measure" in claim:
         sure(read and data["verdict"] != "UNKNOWN", "whether the measure is what is claimed")
         must({"upper": "PROVED", "lower": "REFUTED"}[read[0][0]] == data["verdict"], "another verdict")
