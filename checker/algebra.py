@@ -12,6 +12,7 @@ from functools import reduce
 from itertools import combinations
 from math import floor, lcm
 
+import bessel
 import intervals as iv
 from forms import ONE, _joined, _names, add, atom, constant, key, mul, names, scale, sub, whole_power
 from intervals import Interval
@@ -19,6 +20,7 @@ from normal import erfc
 from terms import Undecided, sure
 
 PRECISIONS = (64, 160, 480)
+BESSEL = {"log_bessel": bessel.log_bessel, "slope_bessel": bessel.log_slope}
 DEEPEST = 2
 
 
@@ -41,6 +43,8 @@ def _value(a, e, values):
     if kind in ("q", "l"):
         inside = _sum(dict(a[1]), values)
         return (iv.log(inside) if kind == "l" else inside) ** e
+    if a[1] in BESSEL:
+        return BESSEL[a[1]](dict(a[2][0]).get((), Fraction(0)), _sum(dict(a[2][1]), values)) ** e
     if a[1] == "erfc":
         return erfc(*(_sum(dict(k), values) for k in a[2])) ** e
     args, pick = [_sum(dict(k), values) for k in a[2]], {"min": min, "max": max}.get(a[1], lambda ends: Decimal(floor(*ends)))
@@ -91,6 +95,12 @@ class Field:
             return mul(sub(odds, ONE), self.power(add(odds, ONE), Fraction(-1)))
         if name == "besselk" and args[0] in (constant(Fraction(1, 2)), constant(Fraction(-1, 2))):  # sqrt(pi/(2 x)) exp(-x)
             return mul(atom(("pi",), Fraction(1, 2)), mul(self.power(scale(args[1], 2), Fraction(-1, 2)), self.exp(scale(args[1], -1))))
+        if name in ("besselk", "logbesselk", *BESSEL):
+            sure(args[0].keys() <= {()} and self.positive(args[1]), "a Bessel function of an order that is no number, or of what may be 0")
+            found = atom(("f", name if name in BESSEL else "log_bessel", tuple(map(key, args))))
+            return self.exp(found) if name == "besselk" else found
+        if name == "asinh" and args[0] and self.positive(scale(args[0], -1)):
+            return scale(self._call("asinh", [scale(args[0], -1)]), -1)
         if name == "asinh":
             return self.log(add(args[0], self.power(add(ONE, mul(args[0], args[0])), Fraction(1, 2))))
         if name in ("erf", "erfc"):
@@ -172,9 +182,24 @@ class Field:
     def _slope(self, a, name):
         if a[0] == "s":
             return ONE
-        sure(a[0] in "eql", "a function whose slope is not known")
+        if a[0] == "f":
+            return self._function_slope(a, name)
         inside = {a[1]: Fraction(1)} if a[0] == "e" else dict(a[1])
         return mul(self.derivative(inside, name), {"e": atom(a), "q": ONE}.get(a[0]) or self.power(inside, Fraction(-1)))
+
+    def _function_slope(self, a, name):
+        """The derivative of erfc, log K_v, or the slope L of that: L' = 1 + v**2/x**2 - L/x - L**2."""
+        sure(a[1] == "erfc" or a[1] in BESSEL, "a function whose slope is not known")
+        x, one = dict(a[2][-1]), Fraction(-1)
+        if a[1] == "erfc":
+            made = mul(scale(self.exp(scale(mul(x, x), -1)), -2), atom(("pi",), Fraction(-1, 2)))
+        elif a[1] == "log_bessel":
+            made = atom(("f", "slope_bessel", a[2]))
+        else:
+            order, here, under = dict(a[2][0]), atom(a), self.power(x, one)
+            square = mul(mul(order, order), mul(under, under))
+            made = sub(add(ONE, square), add(mul(here, under), mul(here, here)))
+        return mul(made, self.derivative(x, name))
 
     # -- signs
 
