@@ -73,11 +73,16 @@ def again(a, e, field, made):
     return field.power(made.start if a == R else atom(a), e)
 
 
-def near_zero(h, high):
-    """An interval that holds h on (0, high]: exp(u) is a polynomial and u**n/n! exp(v), v between 0 and u."""
-    kept = Replaced()
+class Near:
+    """Forms on (0, high]: exp(u) is a polynomial and u**n/n! exp(v), v between 0 and u."""
 
-    def made(m):
+    start = atom(R)
+
+    def __init__(self, high):
+        self.kept, self.high = Replaced(), high
+        self.field = Marking(self.kept, high)
+
+    def __call__(self, m):
         fast = [(a, e) for a, e in m if a[0] == "e" and "r" in names({((a, e),): 1})]
         if not fast:
             return None
@@ -85,32 +90,28 @@ def near_zero(h, high):
         u = {a[1]: e}
         simple = not more and all(b == R and k > 0 and k.denominator == 1 for b, k in a[1] if "r" in names({((b, k),): 1}))
         sure(simple, "an exponential near 0")
-        size = series.at(u, point(0).hull(point(high)))
+        size = series.at(u, span(Fraction(0), self.high))
         low, top = exp(Interval(min(size.lo, Decimal(0)), min(size.lo, Decimal(0)))), exp(Interval(size.hi, max(size.hi, Decimal(0))))
-        rest = kept.symbol(outward(low, -1), outward(top, 1), ("rest", a[1], e))
+        rest = self.kept.symbol(outward(low, -1), outward(top, 1), ("rest", a[1], e))
         terms, one = [], constant(1)
         for k in range(TERMS):
             terms.append(scale(one, Fraction(1, factorial(k))))
             one = mul(one, u)
         whole = add(*terms, scale(mul(one, rest), Fraction(1, factorial(TERMS))))
-        left = {tuple(x for x in m if x != (a, e)): Fraction(1)}
-        return mul(whole, left)
+        return mul(whole, {tuple(x for x in m if x != (a, e)): Fraction(1)})
 
-    made.start = atom(R)
-    for _ in range(2):  # first to know the symbols, then with all of them in the field
-        p = built_in(h, kept, made, high)
-    return kept.range(p, "r", high)
+    def values(self, h):
+        """An interval that holds a form there."""
+        return self.kept.range(built(h, self.field, self), "r", self.high)
+
+    def rises(self, slope):
+        """Whether a form is certainly at least 0 there, what stands below a line multiplied out."""
+        return self.field.positive(self.field.cleared(built(slope, self.field, self)), strict=False)
 
 
 def bounded(h):
     """Whether h is certainly finite next to 0, and has no ends there."""
-    return names(h) <= {"r"} and tried(lambda: near_zero(h, START)) is not None
-
-
-def built_in(h, kept, made, high):
-    """The form built in the field of the symbols that are known."""
-    marked = Marking(kept, high)
-    return built(h, marked, made)
+    return names(h) <= {"r"} and tried(lambda: Near(START).values(h)) is not None
 
 
 class Marking(Field):
@@ -230,8 +231,8 @@ class Rise:
         self.slope = self.field.derivative(self.h, "r")
         self.far = next((x for x in FARS if self.ends(x)), None)
         sure(self.far is not None, "how steep h is far out")
-        self.cells = [(Fraction(0), START, self.first())]
-        edges = [START * k for k in range(1, 17)]
+        self.cells = [self.first()]
+        edges = [START * k for k in range(1, 17) if START * k >= self.cells[0][1]]
         edges += [Fraction(k, 4) for k in range(5, 4 * self.far + 1)]
         for a, b in zip(edges, edges[1:], strict=False):
             self.cells += self.sorted(a, b)
@@ -243,14 +244,15 @@ class Rise:
         return steep and any(found is not None and found.lo >= 0 for found in slopes)
 
     def first(self):
-        """What h does next to 0: in a turn, but where it certainly rises."""
-        found = tried(lambda: series.at(self.slope, span(Fraction(0), START)))
-        return "up" if found is not None and found.lo >= 0 else "turn"
+        """The first cell: where h certainly rises from 0 on, or in a turn."""
+        known = (b for b in (1, Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), START) if tried(lambda b=b: Near(b).rises(self.slope)))
+        found = next(known, None)
+        return (Fraction(0), Fraction(found or START), "up" if found else "turn")
 
     def sorted(self, a, b):
         """Cells from a to b."""
-        found = series.at(self.slope, span(a, b))
-        if found.lo >= 0 or found.hi <= 0:
+        found = tried(lambda: series.at(self.slope, span(a, b)))
+        if found is not None and (found.lo >= 0 or found.hi <= 0):
             return [(a, b, "up" if found.lo >= 0 else "down")]
         if b - a <= FINEST:
             return [(a, b, "turn")]
@@ -264,7 +266,7 @@ class Rise:
     def value(self, a, b):
         """An interval that holds h on a cell."""
         found = tried(lambda: series.at(self.h, span(a, b)))
-        return near_zero(self.h, b) if found is None else found
+        return Near(b).values(self.h) if found is None else found
 
     def shows(self):
         """Whether the modulus is certainly at most the bound."""
@@ -285,21 +287,26 @@ class Rise:
     def below(self, a, b, way):
         """Whether way (h(c + D) - h(c)) is at most the bound for c in a cell."""
         self.count()
-        if a == 0:
-            there = series.at(self.h, span(a, b) + self.shift)
-            here = self.value(a, b)
-            found = there - here if way > 0 else here - there
-            return found.hi <= self.bound.lo or (b > FINEST and self.below(a, b / 2, way) and self.below(b / 2, b, way))
+        top = tried(lambda: self.nearly(a, b, way) if a else self.loosely(a, b, way))
+        middle = (a + b) / 2
+        if top is not None and top.hi <= self.bound.lo:
+            return True
+        return b - a > FINEST / 64 and self.below(a, middle, way) and self.below(middle, b, way)
+
+    def loosely(self, a, b, way):
+        """An interval below whose upper end the loss stays on a cell."""
+        there, here = series.at(self.h, span(a, b) + self.shift), self.value(a, b)
+        return there - here if way > 0 else here - there
+
+    def nearly(self, a, b, way):
+        """The same by the slope in the middle, and the greatest bend."""
         middle, half = (a + b) / 2, point((b - a) / 2)
         here, there = (series.series(self.h, point(middle) + x, 2) for x in (point(0), self.shift))
         bend = [series.series(self.h, span(a, b) + x, 3)[2] for x in (point(0), self.shift)]
         value, slope, curve = (y - x if way > 0 else x - y for x, y in ((here[0], there[0]), (here[1], there[1]), bend))
         steep = max(slope.hi, (-slope).hi)
         top = value + Interval(steep, steep) * half
-        top = top if curve.hi <= 0 else top + curve * half * half
-        if top.hi <= self.bound.lo:
-            return True
-        return b - a > FINEST / 64 and self.below(a, middle, way) and self.below(middle, b, way)
+        return top if curve.hi <= 0 else top + curve * half * half
 
 
 def tried(look):
