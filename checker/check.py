@@ -23,6 +23,7 @@ import run
 import selection
 import shape
 import spaces
+import votes
 import worst
 from growth import INFINITE
 from terms import Malformed, Refused, Undecided, must, parse, sure
@@ -70,6 +71,9 @@ def examined(data, notes):
         try:
             if claim["mechanism"]["kind"] == "space":
                 facts[-1] = Fact("whole", *spaces.infer(claim, field, line))
+            elif claim["mechanism"]["kind"] == "noisy_votes":
+                nearness = nearness or votes.verdict(claim, parts.asked(claim, field), line, (epsilon, delta))
+                notes.append(f"{here}what it states, for the probabilities are derived from the votes")
             elif "within" in claim:
                 nearness = far.verdict(claim, parts.asked(claim, field), line)
                 notes.append(f"{here}what it states, for the probability is derived from the mechanism")
@@ -95,7 +99,7 @@ def examined(data, notes):
             raise Refused(f"{here}{why}") from why
         unread = [key for key in line.get("parameters", {}) if facts[-1] is not None and UNREAD & {key, f"{line['rule']} {key}"}]
         notes.extend(f"{here}its {key!r}, for what the line states is shown without it" for key in sorted(unread))
-    if "within" in claim and claim["mechanism"]["kind"] != "space":
+    if claim["mechanism"]["kind"] == "noisy_votes" or ("within" in claim and claim["mechanism"]["kind"] != "space"):
         sure(nearness, "the claim is not one of privacy")
         must(nearness[0] == data["verdict"], "another verdict")
         return Answer("decided", nearness[0], None, None, tuple(nearness[1]), notes)
