@@ -19,6 +19,7 @@ import finite
 import measures
 import noise
 import parts
+import processes
 import run
 import selection
 import shape
@@ -28,7 +29,7 @@ import worst
 from growth import INFINITE
 from terms import Malformed, Refused, Undecided, must, parse, sure
 
-MODULES = (noise, finite, selection, run, worst)
+MODULES = (noise, finite, selection, run, worst, processes)
 EVERY = [made for module in MODULES for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
 UNREAD = {"worst-output cuts", "worst-output move", "worst-output value",

@@ -4,16 +4,17 @@ A series is a list of intervals, the k-th for the k-th derivative over k!. By th
 and so on; log K_v has the slope L with L' = 1 + v**2/x**2 - L/x - L**2.
 """
 
+from decimal import Decimal
 from functools import reduce
 
 import bessel
 import intervals as iv
 from algebra import Fraction
-from intervals import exp, log, point
+from intervals import Interval, exp, log, point
 from normal import erfc
 from terms import sure
 
-ZERO, UNIT = point(0), point(1)
+ZERO, UNIT, FAR = point(0), point(1), Decimal(1000)
 
 
 def variable(x, n):
@@ -75,7 +76,9 @@ def complement(x):
     """erfc(x)."""
     bell = exponential([-z for z in times(x, x)])
     factor = point(-2) / iv.pi() ** iv.HALF
-    return integrated(erfc(x[0]), [factor * z for z in times(bell[:-1], slope_of(x))] if len(x) > 1 else [])
+    far, near = x[0].hi > FAR, Interval(min(x[0].lo, FAR), min(x[0].hi, FAR))
+    value = Interval(Decimal(0) if far else erfc(near).lo, erfc(near).hi)  # it falls to 0
+    return integrated(value, [factor * z for z in times(bell[:-1], slope_of(x))] if len(x) > 1 else [])
 
 
 def bessel_slopes(v, x, n):
@@ -97,7 +100,7 @@ def log_bessel(v, x):
 
 
 def series(p, x, n, name="r", known=None):
-    """The series of a form with n coefficients, of a symbol about an interval; no other symbol stands in it."""
+    """The series of a form with n coefficients, of a symbol about an interval; known: series of atoms, those of other symbols too."""
     known = {} if known is None else known
     total = [ZERO] * n
     for m, c in p.items():
@@ -117,8 +120,8 @@ def factor(a, e, x, n, name, known):
 def _factor(a, e, x, n, name, known):
     kind = a[0]
     if kind == "s":
-        sure(a[1] == name, "another symbol")
-        return power(variable(x, n), e)
+        sure(a[1] == name or (a, 1) in known, "another symbol")
+        return power(variable(x, n) if a[1] == name else known[a, 1], e)
     if kind in ("p", "pi"):
         return [(point(a[1]) if kind == "p" else iv.pi()) ** e, *[ZERO] * (n - 1)]
     if kind == "e":
