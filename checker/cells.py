@@ -135,8 +135,10 @@ class Marking(Field):
         return found is not None and (found.lo > 0 or (found.lo == 0 and not strict))
 
 
-def far_out(p, start):
-    """An interval that holds a form at all r >= start: r is 1/s, and what falls or has a limit is a symbol."""
+def far_out(p, start, least=False):
+    """An interval that holds a form at all r >= start: r is 1/s, and what falls or has a limit is a symbol. least: whose lower end alone
+    counts.
+    """
     kept, s = Replaced(), Fraction(1, start)
 
     def made(m):
@@ -168,7 +170,7 @@ def far_out(p, start):
 
     made.start = atom(("s", "r"), -1)
     marked = Marking(kept, s)
-    found = logs_far(built(levelled(p), marked, made), kept, start)
+    found = logs_far(built(levelled(p), marked, made), kept, start, least)
     return kept.range(found, "r", s)
 
 
@@ -185,12 +187,17 @@ def levelled(p):
     return total
 
 
-def logs_far(p, kept, start):
-    """The form with a symbol for each -s**j log s, which is between 0 and its value at s = 1/start, where start**j > e."""
+def logs_far(p, kept, start, least):
+    """The form with a symbol for each -s**j log s, which is between 0 and its value at s = 1/start, where start**j > e; -log s alone is at
+    least log(start).
+    """
     log_s, s, total = ("l", key(atom(R))), Fraction(1, start), {}
     for m, c in p.items():
         powers = dict(m)
-        if log_s in powers:
+        if log_s in powers and len(powers) == 1 and powers[log_s] == 1 and c < 0 and least:
+            low = series.at({((log_s, Fraction(1)),): Fraction(1)}, point(start))
+            total = add(total, constant(-c * max(outward(low, -1), Fraction(0))))
+        elif log_s in powers:
             j = powers.get(R, Fraction(0))
             top = -series.at({((R, j), (log_s, Fraction(1))): Fraction(1)}, point(s))
             sure(powers[log_s] == 1 and j > 0 and start**j >= 3, "a logarithm far out")

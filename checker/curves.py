@@ -129,6 +129,10 @@ class Way:
         if q.kind == "elliptical_process":
             self.assumed += processes.TOLD + [ALL if self.side == "upper" else WORST]
             return processes.process(q)
+        if q.kind == "mixture":
+            sure(self.side == "upper", "what a mixture leaves to be seen")
+            self.assumed.append(ALL)
+            return processes.scale_mixture(q)
         if q.kind == "filter":
             return laws.budget(q, self.side)
         if q.kind == "guarantee":

@@ -51,7 +51,7 @@ def beyond(h, start):
     field = cells.Field({}).over("r")
     slope, here = field.derivative(h, "r"), series.exp(-series.at(h, point(start)))
     for p, way in ((slope, False), (mul(slope, atom(R)), True)):
-        found = cells.tried(lambda p=p: cells.far_out(p, start))
+        found = cells.tried(lambda p=p: cells.far_out(p, start, least=True))
         if found is not None and found.lo > (1 if way else 0):
             least = Interval(found.lo, found.lo)
             most = here * point(start) / (least - point(1)) if way else here / least

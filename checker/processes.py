@@ -9,8 +9,11 @@ from decimal import Decimal
 from fractions import Fraction
 
 import cells
+import growth
 import integrals
 import intervals as iv
+import mixtures
+import noise
 import series
 from algebra import ONE, Field, add, atom, constant, mul, names, scale, sub, substitute
 from growth import INFINITE
@@ -20,7 +23,7 @@ from pairs import ZERO, Pair
 from terms import must, rational, sure
 
 T, EPS = ("s", "t"), ("s", "eps")
-FINE, BITS, REACH = "1e-18", 110, (3, 4, 5, 6, 8, 10, 12, 14, 16, 20)
+FINE, BITS, REACH = "1e-18", 110, (3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 28, 36)
 TOLD = ["answers differ by functions of the noise's Cameron-Martin space",
         "the covariance has infinite rank, and the whole function is released"]  # fmt: skip
 PLAIN = {"kind", "mixing", "support", "scale"}
@@ -29,17 +32,18 @@ PLAIN = {"kind", "mixing", "support", "scale"}
 class Factor:
     """The law of a factor v > 0: -log of its density up to a constant, in r, and where it lies."""
 
-    def __init__(self, q):
-        m = q.mechanism
-        sure(not q.field.domains, "parameters")
-        text = re.sub(r"\bv\b", "r", m["mixing"])
-        sure(not re.search(r"\br\b", m["mixing"]), "another variable in a mixing density")
-        self.field = Field({}).over("r")
-        self.h = scale(self.field.log(self.field.form(q.tree(text))), -1)
-        low, high = m["support"]
+    def __init__(self, h, support):
+        self.field, self.h, (low, high) = Field({}).over("r"), h, support
         self.ends = None if (low, high) == ("0", None) else (rational(low), rational(high or ""))
         sure(self.ends is None or 0 < self.ends[0] < self.ends[1], "a support of another form")
         sure(names(self.h) <= {"r"}, "a density of several variables")
+
+    @classmethod
+    def of(cls, q):
+        """That of a mechanism with a mixing density."""
+        m, field = q.mechanism, Field({}).over("r")
+        sure(not q.field.domains and not re.search(r"\br\b", m["mixing"]), "parameters, or another variable in a mixing density")
+        return cls(scale(field.log(field.form(q.tree(re.sub(r"\bv\b", "r", m["mixing"])))), -1), m["support"])
 
     def mean(self, weight, others, falls=None):
         """An interval that holds the mean of a weight, a form in r and other symbols that is between 0 and 1: two integrals. falls: a
@@ -127,7 +131,7 @@ def process(q):
     sure(all(not m[key] for key in m.keys() - PLAIN) and not q.query and q.moved is not None and q.factor == ONE, "a process of its own kind")
     s = q.form(m["scale"])
     sure(q.field.positive(s) and q.field.positive(q.moved), "a scale, or a sensitivity, that is not certainly above 0")
-    factor = Factor(q)
+    factor = Factor.of(q)
     return curve(q, factor, mul(mul(q.moved, q.field.power(s, Fraction(-1))), atom(("s", "r"), Fraction(-1, 2))))
 
 
@@ -139,3 +143,58 @@ def elliptical_process_unbounded(q, evidence):
     sure(plain and q.moved is not None and not q.query and not q.field.domains and finite_law(q), "a process of another kind, or law")
     must(q.field.positive(q.moved), "answers do not move")
     return "lower", INFINITE, at, [*TOLD, "answers of some neighbours are apart", IDEAL]
+
+
+def conditional(q, told=None):
+    """-log of the conditional density of a mixture in r and v, whose normaliser is free of v: at r times a scale, times its d-th power."""
+    field, h = q.field.over("v"), mixtures.joint(q, alone=True)
+    if told is not None:
+        size = field.form(q.tree(told))
+        sure(field.positive(size) and "r" not in names(size), "the scale of the conditional noise is not certainly positive")
+        once = substitute(h, field.over("r"), {"r": mul(atom(("s", "r")), size)})
+        sure("v" not in names(sub(once, mul(q.form(q.mechanism["dimension"]), field.log(size)))), "conditionals that are no scale family")
+    return h
+
+
+def scale_mixture(q):
+    """docs/theory/curves.md#gaussian-scale-mixture (c), from above: conditionals exp(-b(v) r**2) a(v), V = 1/(2 b(v))."""
+    m, field = q.mechanism, q.field.over("v")
+    radial = noise.Noise(noise.Question({"kind": "radial", "profile": "exp(-r)", **{x: m[x] for x in ("norm", "dimension", "scale")}},
+                                        q.moved, q.query, q.field, q.values))  # fmt: skip
+    euclid = radial.norm["kind"] == "ellipsoid" or radial.norm == {**noise.LINE, "p": "2"} or radial.dimension == ONE
+    sure(euclid and q.factor == ONE and not q.field.domains, "a mixture in another norm, or on neighbours of neighbours")
+    b = {tuple(x for x in p if x[0] != ("s", "r")): c for p, c in conditional(q).items() if "r" in names({p: c})}
+    alone = all(dict(p).get(("s", "r")) == 2 for p, c in conditional(q).items() if "r" in names({p: c})) and "r" not in names(b)
+    sure(alone and field.positive(b), "conditionals that are not Gaussian")
+    rest = {p: c for p, c in conditional(q).items() if "r" not in names({p: c})}
+    free = add(rest, mul(scale(radial.dimension, Fraction(1, 2)), field.log(b)))
+    sure("v" not in names(free), "a normaliser that moves with v")
+    size = field.power(scale(b, 2), Fraction(1, 2))
+    here = substitute(size, Field({}).over("r"), {"v": atom(("s", "r"))})
+    return curve(q, Factor.of(q), mul(radial.shift, here))
+
+
+def mixture_concave(q, evidence):
+    """docs/theory/additive.md#mixture-concave: log G(0) - log G(D), enclosed."""
+    side, q, at = noise.sided(q, evidence)
+    m, field = q.mechanism, q.field.over("r").over("v")
+    sure(q.kind == "mixture" and not q.field.domains and "v" not in q.values and m["support"] == ["0", None], "no mixture over all v > 0")
+    radial = noise.Noise(noise.Question({"kind": "radial", "profile": "exp(-r)", **{x: m[x] for x in ("norm", "dimension", "scale")}},
+                                        q.moved, q.query, q.field, q.values))  # fmt: skip
+    h = conditional(q, evidence["scale"])
+    start = substitute(h, q.field.over("v"), {"r": {}})
+    sure(noise.bent(field, h, -1) and start is not None and q.field.positive(radial.shift), "whether conditionals are concave in r")
+    for p, lead in [growth.growth(field, h)]:
+        sure(p != INFINITE and p > 0 and field.positive(lead), "whether conditionals are integrable")
+    iv.precision(BITS)
+    found = [iv.log(mixed(q, r).integral(ONE, {}, None)) for r in ({}, radial.shift)]
+    loss = found[0] - found[1]
+    sure(Factor.of(q).integral(ONE, {}, None).lo > 0, "whether the mixing density has finite mass")
+    return side, constant(Fraction(loss.hi if side == "upper" else loss.lo)), at, noise.assumed_of(radial, side)
+
+
+def mixed(q, r):
+    """What G(r) is the integral of, with r for v."""
+    over = Field({}).over("v")
+    h = substitute(mixtures.joint(q), over, {"r": r})
+    return Factor(substitute(h, Field({}).over("r"), {"v": atom(("s", "r"))}), ["0", None])

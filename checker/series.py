@@ -76,8 +76,9 @@ def complement(x):
     """erfc(x)."""
     bell = exponential([-z for z in times(x, x)])
     factor = point(-2) / iv.pi() ** iv.HALF
-    far, near = x[0].hi > FAR, Interval(min(x[0].lo, FAR), min(x[0].hi, FAR))
-    value = Interval(Decimal(0) if far else erfc(near).lo, erfc(near).hi)  # it falls to 0
+    low, high = (max(-FAR, min(FAR, end)) for end in (x[0].hi, x[0].lo))  # it falls from 2 to 0
+    least = Decimal(0) if x[0].hi > FAR else erfc(Interval(low, low)).lo
+    value = Interval(least, Decimal(2) if x[0].lo < -FAR else erfc(Interval(high, high)).hi)
     return integrated(value, [factor * z for z in times(bell[:-1], slope_of(x))] if len(x) > 1 else [])
 
 
