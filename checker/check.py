@@ -23,13 +23,14 @@ import processes
 import run
 import selection
 import shape
+import smooth
 import spaces
 import votes
 import worst
 from growth import INFINITE
 from terms import Malformed, Refused, Undecided, must, parse, sure
 
-MODULES = (noise, finite, selection, run, worst, processes)
+MODULES = (noise, finite, selection, run, worst, processes, smooth)
 EVERY = [made for module in MODULES for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
 UNREAD = {"worst-output cuts", "worst-output move", "worst-output value",

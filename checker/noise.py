@@ -253,22 +253,28 @@ def slopes(noise):
     return rates if len(rates) == 2 else rates * 2
 
 
-def power_identity(q, evidence):
-    """docs/theory/additive.md#power-identity."""
-    side, q, at, noise = _opened(q, evidence)
-    field, weight, ratios = q.field, {}, []
-    sure(noise.even and (side != "lower" or not noise.whole), "noise on the integers, or that is not even")
-    for moving, rest, c in [(*split(m), c) for m, c in noise.h.items() if split(m)[0]]:
+def power_sum(drawn):
+    """(A0/A1, B) of a density (A0 + A1 r**2)**-B that is integrable."""
+    field, weight, ratios = drawn.q.field, {}, []
+    for moving, rest, c in [(*split(m), c) for m, c in drawn.h.items() if split(m)[0]]:
         inside = dict(moving[0][0][1]) if len(moving) == 1 and moving[0][0][0] == "l" and moving[0][1] == 1 else {}
         square = {split(n)[1]: d for n, d in inside.items() if split(n)[0] == [(R, Fraction(2))]}
         free = {n: d for n, d in inside.items() if not split(n)[0]}
         sure(square and len(square) + len(free) >= len(inside), "an exponent that is no sum of logarithms of A0 + A1 r**2")
         weight = add(weight, {rest: c})
-        ratios.append(mul(free, q.field.power(square, Fraction(-1))))
+        ratios.append(mul(free, field.power(square, Fraction(-1))))
     sure(ratios and all(field.zero(sub(ratios[0], other)) for other in ratios), "a sum of logarithms of several A0 + A1 r**2")
-    sure(all(map(field.positive, (ratios[0], weight, sub(scale(weight, 2), noise.dimension)))), "whether the density is integrable")
-    unit = scale(field.power(ratios[0], Fraction(-1, 2)), Fraction(1, 2))
-    return side, _alike(noise, side, lambda t: mul(scale(weight, 2), field._call("asinh", [mul(t, unit)]))), at, assumed_of(noise, side)
+    sure(all(map(field.positive, (ratios[0], weight, sub(scale(weight, 2), drawn.dimension)))), "whether the density is integrable")
+    return ratios[0], weight
+
+
+def power_identity(q, evidence):
+    """docs/theory/additive.md#power-identity."""
+    side, q, at, noise = _opened(q, evidence)
+    sure(noise.even and (side != "lower" or not noise.whole), "noise on the integers, or that is not even")
+    ratio, weight = power_sum(noise)
+    unit = scale(q.field.power(ratio, Fraction(-1, 2)), Fraction(1, 2))
+    return side, _alike(noise, side, lambda t: mul(scale(weight, 2), q.field._call("asinh", [mul(t, unit)]))), at, assumed_of(noise, side)
 
 
 def product_lipschitz(q, evidence):
