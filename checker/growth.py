@@ -50,16 +50,19 @@ def unfolded(field, h):
 
 
 def rising(field, p):
-    """What grows in the exponentials of a sum, the same in all terms that have one; nothing for another sum."""
+    """What grows the most in the exponentials of a sum, nothing where none does."""
     found = []
     for m in p:
         u = add({}, *({a[1]: e} for a, e in m if a[0] == "e" and "r" in _names(a)))
         if u and u not in found:
             found.append(u)
-    if len(found) != 1:
-        return {}
-    top, lead = growth(field, found[0])
-    return found[0] if top != INFINITE and top > 0 and field.positive(lead) else {}
+    return next((u for u in found if _grows(field, u) and all(v == u or _grows(field, add(u, scale(v, -1))) for v in found)), {})
+
+
+def _grows(field, u):
+    """Whether a form certainly grows as a power."""
+    top, lead = growth(field, u)
+    return top != INFINITE and top > 0 and field.positive(lead)
 
 
 def _vanishes(field, moving):

@@ -13,13 +13,15 @@ ORDER, SMALLEST, MOST = 12, Fraction(1, 2**16), 4000
 
 
 class Integral:
-    """Of a form over cells: each error at most `fine`, or as small as it may be."""
+    """Of a form over cells, or of what gives coefficients: each error at most `fine`, or as small as it may be."""
 
-    def __init__(self, p, name, fine, others=None):
-        self.p, self.name, self.fine, self.others, self.count = p, name, Decimal(fine), others or {}, 0
+    def __init__(self, p, name, fine, others=None, order=ORDER):
+        self.p, self.name, self.fine, self.others, self.count, self.order = p, name, Decimal(fine), others or {}, 0, order
 
     def coefficients(self, x, n):
         """The series about an interval."""
+        if callable(self.p):
+            return self.p(x, n)
         known = {(("s", other), 1): [value, *[series.ZERO] * (n - 1)] for other, value in self.others.items()}
         return series.series(self.p, x, n, self.name, known)
 
@@ -37,11 +39,10 @@ class Integral:
     def once(self, a, b, middle, half):
         """The integral over one cell."""
         total, power = series.ZERO, half
-        inner = self.coefficients(point(middle), ORDER)
-        rest = self.coefficients(cells.span(a, b), ORDER + 1)[ORDER]
-        for k in range(0, ORDER + 2, 2):
-            term = rest if k == ORDER else inner[k] if k < ORDER else None
-            total = total if term is None else total + point(2) * term * power / point(k + 1)
+        inner = self.coefficients(point(middle), self.order)
+        rest = self.coefficients(cells.span(a, b), self.order + 1)[self.order]
+        for k in range(0, self.order + 1, 2):
+            total = total + point(2) * (rest if k == self.order else inner[k]) * power / point(k + 1)
             power = power * half * half
         return total
 

@@ -3,6 +3,7 @@
 The probability that a candidate wins is a sum of h f(m h) over whole m but for a relative error of 1/sinh(2 pi**2/(h**2 k)) and both ends.
 """
 
+import json
 from fractions import Fraction
 from functools import lru_cache
 
@@ -14,6 +15,7 @@ from pairs import UNIT, ZERO, above, highest, near
 from terms import must, rational, sure
 
 KEYS = {"mechanism", "mechanism_name", "name", "epsilon", "delta", "sensitivity", "query", "domains", "measure", "order"}
+MADE = {}
 RULES = ("noisy-votes", "votes-epsilon", "measures-of-votes", "privacy-profile")
 BITS, FAR, ORDERS = 100, 13, (1, 2, 4, 8, 16, 32, 64)
 TOLD = ["these are the votes of the one database", "the votes of one voter may be any", IDEAL]
@@ -22,10 +24,16 @@ TOLD = ["these are the votes of the one database", "the votes of one voter may b
 class Votes:
     """The laws of who wins: of the database and of each neighbour, list by list."""
 
-    def __init__(self, claim, q):
-        m, known = q.mechanism, claim.keys() <= KEYS and claim["sensitivity"] is None and claim["query"] is None
+    @staticmethod
+    def fits(claim, q):
+        """Undecided where a claim says what votes have none of."""
+        known = claim.keys() <= KEYS and claim["sensitivity"] is None and claim["query"] is None
         sure(known and not q.field.domains, "parameters, or what votes have none of")
+
+    def __init__(self, claim, q):
+        self.fits(claim, q)
         iv.precision(BITS)
+        m = q.mechanism
         sigma, rows = q.form(m["sigma"]), [list(map(rational, row)) for row in m["votes"]]
         must(q.field.positive(sigma), "a deviation that is not above 0")
         good = all(2 <= len(row) <= 12 and all(n.denominator == 1 and 0 <= n <= 10**6 for n in row) for row in rows)
@@ -126,7 +134,13 @@ def renyi(votes, a):
 def verdict(claim, q, line, claimed):
     """PROVED or REFUTED where the tight value is certainly at most, or above, what is claimed; what that takes for granted."""
     sure(line["rule"] in RULES and not line.get("place"), "the rule is not known here")
-    votes, (eps, dlt) = Votes(claim, q), claimed
+    asked = json.dumps([claim["mechanism"], claim.get("order")])
+    if asked not in MADE:
+        MADE.clear()
+        MADE[asked] = Votes(claim, q)
+    Votes.fits(claim, q)
+    votes, (eps, dlt) = MADE[asked], claimed
+    iv.precision(BITS)
     if "measure" in claim:
         name, value = claim["measure"]["name"], claim["measure"]["value"]
         sure(value is not None and name in ("renyi", "zcdp"), "another measure, or no value")
@@ -138,7 +152,10 @@ def verdict(claim, q, line, claimed):
         sure(any((renyi(votes, Fraction(a)) / point(a)).lo > asked.hi for a in ORDERS), "whether rho is so small")
         return "REFUTED", TOLD
     sure(eps is not None and dlt is not None, "what is asked for")
-    return compared(delta(votes, near(eps)), near(dlt)) if dlt else compared(epsilon(votes), near(eps))
+    found = compared(delta(votes, near(eps)), near(dlt)) if dlt else compared(epsilon(votes), near(eps))
+    sides = {"PROVED": ("upper",), "REFUTED": ("lower",)}[found[0]]
+    sure(line["rule"] != "votes-epsilon" or line.get("parameters", {}).get("side") in sides, "the other side")
+    return found
 
 
 def compared(found, asked):
