@@ -6,6 +6,7 @@ a rest bound h(c + D) - h(c) on a cell. Near 0, where terms may cancel, exponent
 
 from contextlib import suppress
 from decimal import Decimal
+from itertools import pairwise
 from math import factorial, floor
 
 import growth
@@ -14,6 +15,7 @@ import series
 from algebra import Field, Fraction, add, atom, constant, evaluate, key, mul, names, scale
 from growth import R
 from intervals import Interval, exp, point
+from kept import kept
 from terms import Undecided, sure
 
 BITS, START, FINEST, MOST, TERMS = 90, Fraction(1, 16), Fraction(1, 2**13), 6000, 7
@@ -241,7 +243,7 @@ class Rise:
         self.cells = [self.first()]
         edges = [START * k for k in range(1, 17) if START * k >= self.cells[0][1]]
         edges += [Fraction(k, 4) for k in range(5, 4 * self.far + 1)]
-        for a, b in zip(edges, edges[1:], strict=False):
+        for a, b in pairwise(edges):
             self.cells += self.sorted(a, b)
 
     def ends(self, x):
@@ -332,4 +334,4 @@ def rises_at_most(drawn, bound):
     """Whether the modulus of even noise at its shift is certainly at most a bound, forms without parameters."""
     shift, most = (evaluate(p, BITS) for p in (drawn.shift, bound))
     sure(shift.lo > 0, "answers that do not move")
-    return Rise(drawn.h, shift, most).shows()
+    return kept(("cells", key(drawn.h), shift, most), lambda: Rise(drawn.h, shift, most).shows())

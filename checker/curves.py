@@ -127,7 +127,7 @@ class Way:
             self.assumed.append(ALL)
             return pairs.gaussian(laws.compared(q))
         if q.kind == "elliptical_process":
-            self.assumed += processes.TOLD + [ALL if self.side == "upper" else WORST]
+            self.assumed += [*processes.TOLD, ALL if self.side == "upper" else WORST]
             return processes.process(q)
         if q.kind == "mixture":
             sure(self.side == "upper", "what a mixture leaves to be seen")

@@ -63,5 +63,3 @@ def beyond(h, start):
 def inverted(h):
     """-log of the density of 1/r, of that of r."""
     return add(substitute(h, cells.Field({}).over("r"), {"r": atom(R, -1)}), scale(LOG_R, 2))
-
-

@@ -18,6 +18,7 @@ import series
 from algebra import ONE, Field, add, atom, constant, mul, names, scale, sub, substitute
 from growth import INFINITE
 from intervals import Interval
+from kept import kept
 from noise import IDEAL, finite_law
 from pairs import ZERO, Pair
 from terms import must, rational, sure
@@ -116,10 +117,11 @@ def curve(q, factor, size):
     weight = gaussian_weight(size)
 
     def profile(eps):
-        kept = iv.DOWN.prec
+        digits = iv.DOWN.prec
         iv.precision(BITS)
-        found = factor.mean(weight, {"eps": eps})
-        iv.DOWN.prec = iv.UP.prec = kept
+        asked = ("mean", cells.key(factor.h), factor.ends, cells.key(size), eps)
+        found = kept(asked, lambda: factor.mean(weight, {"eps": eps}))
+        iv.DOWN.prec = iv.UP.prec = digits
         return found
 
     return Pair(profile, True)
@@ -128,7 +130,8 @@ def curve(q, factor, size):
 def process(q):
     """docs/theory/curves.md#elliptical-process, of a stated sensitivity."""
     m = q.mechanism
-    sure(all(not m[key] for key in m.keys() - PLAIN) and not q.query and q.moved is not None and q.factor == ONE, "a process of its own kind")
+    plain = all(not m[key] for key in m.keys() - PLAIN) and not q.query and q.moved is not None and q.factor == ONE
+    sure(plain, "a process of its own kind")
     s = q.form(m["scale"])
     sure(q.field.positive(s) and q.field.positive(q.moved), "a scale, or a sensitivity, that is not certainly above 0")
     factor = Factor.of(q)
@@ -187,9 +190,11 @@ def mixture_concave(q, evidence):
     for p, lead in [growth.growth(field, h)]:
         sure(p != INFINITE and p > 0 and field.positive(lead), "whether conditionals are integrable")
     iv.precision(BITS)
-    found = [iv.log(mixed(q, r).integral(ONE, {}, None)) for r in ({}, radial.shift)]
+    laws = [mixed(q, r) for r in ({}, radial.shift)]
+    found = [iv.log(kept(("mass", cells.key(law.h)), lambda law=law: law.integral(ONE, {}, None))) for law in laws]
     loss = found[0] - found[1]
-    sure(Factor.of(q).integral(ONE, {}, None).lo > 0, "whether the mixing density has finite mass")
+    law = Factor.of(q)
+    sure(kept(("mass", cells.key(law.h)), lambda: law.integral(ONE, {}, None)).lo > 0, "whether the mixing density has finite mass")
     return side, constant(Fraction(loss.hi if side == "upper" else loss.lo)), at, noise.assumed_of(radial, side)
 
 

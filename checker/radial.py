@@ -1,11 +1,13 @@
-"""Curves of noise about the answer that does not rise outward: on the line, and in an odd dimension (docs/theory/curves.md, line and radial caps).
+"""Curves of noise that does not rise outward: on the line, and in odd dimensions (docs/theory/curves.md, line and radial caps).
 
 Where one answer loses more than eps is looked for cell by cell: cells where the loss is certainly above it are integrated, those where it
 is certainly below count as nothing, and what is left is so small that it is counted as an error.
 """
 
+import json
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from math import comb
 
 import cells
@@ -16,6 +18,7 @@ from algebra import ONE, Field, evaluate, names, scale, sub
 from cells import span, tried
 from growth import LOG_R
 from intervals import Interval, exp, point
+from kept import kept
 from noise import Noise
 from pairs import ZERO, Pair, above
 from terms import sure
@@ -30,9 +33,11 @@ class Shifted:
     def __init__(self, q):
         drawn = Noise(q, line=True)
         d = drawn.dimension
-        euclid = drawn.norm["kind"] == "ellipsoid" or (drawn.norm["kind"] == "lp" and drawn.norm["p"] == "2") or d == ONE
+        norm = drawn.norm["kind"], drawn.norm["p"]
+        euclid = norm[0] == "ellipsoid" or norm == ("lp", "2") or d == ONE
         plain = not drawn.whole and drawn.even and drawn.support == [None, None] and drawn.copies == ONE and not q.field.domains
-        sure(plain and euclid and d.keys() == {()} and d[()] <= 99 and (q.kind == "radial" or d == ONE), "noise in another norm or dimension")
+        known = d.keys() == {()} and d[()] <= 99 and (q.kind == "radial" or d == ONE)
+        sure(plain and euclid and known, "noise in another norm or dimension")
         drawn.check_integrable()
         sure(q.field.positive(drawn.shift) and names(drawn.h) <= {"r"}, "answers that do not move, or a density of its own kind")
         self.d, self.h, self.field = int(d[()]), drawn.h, Field({}).over("r")
@@ -56,7 +61,7 @@ class Shifted:
     def whole(self, p):
         """The integral over all cells."""
         integral = integrals.Integral(p, "r", FINE, order=ORDER)
-        return sum((integral.over(a, b) for a, b in zip(self.edges(), self.edges()[1:], strict=False)), ZERO)
+        return sum((integral.over(a, b) for a, b in pairwise(self.edges())), ZERO)
 
     def at(self, p, x):
         """The series of a form in r where r is a series."""
@@ -82,6 +87,7 @@ class Line(Shifted):
     def profile(self, eps):
         odds, total = exp(eps), ZERO
         for way in (1, -1):
+
             def other(x, n, way=way):
                 return [self.shift + point(way) * x, point(way), *[ZERO] * (n - 2)][:n]
 
@@ -97,10 +103,11 @@ class Line(Shifted):
                 return True if loss.lo >= eps.hi else False if loss.hi <= eps.lo else None
 
             ends = self.edges() if way > 0 else [Fraction(k, 8) * Fraction(self.shift.lo) / 2 for k in range(9)]
-            total += sum((self.sorted(a, b, look, gain) for a, b in zip(ends, ends[1:], strict=False)), ZERO)
+            total += sum((self.sorted(a, b, look, gain) for a, b in pairwise(ends)), ZERO)
         steep = tried(lambda: cells.far_out(self.slope, self.far))
         none = steep is not None and (steep * self.shift).hi <= eps.lo
-        gap = series.at(self.weight, point(Fraction(self.shift.lo) / 2)) * (self.shift - point(Fraction(self.shift.lo)))  # of a shift that is no rational
+        least = Fraction(self.shift.lo)  # of a shift that is no rational
+        gap = series.at(self.weight, point(least / 2)) * (self.shift - point(least))
         rest = ZERO if none else Interval(Decimal(0), self.rest.hi)
         found = (above(total) + rest + Interval(Decimal(0), above(gap).hi)) / (point(2) * self.mass)
         return Interval(found.lo, min(found.hi, Decimal(1)))
@@ -173,23 +180,21 @@ class Caps(Shifted):
 
     def part(self, eps, first):
         """The integral of the shares about one answer."""
-        def look(a, b, wanted):
+
+        def kind(a, b):
             if not first and self.start is not None:
                 here = series.at(self.h, span(a, b)) - self.start - eps
                 if here.hi <= 0:
-                    return wanted == "none"
+                    return "none"
                 sure(here.lo > 0, "whether some r is as likely")
             x = self.height(span(a, b), 1, eps, first)[0]
-            return {"none": x.hi <= 0, "all": x.lo >= 1, "cap": x.lo >= 0 and x.hi <= 1}[wanted]
-
-        def kind(a, b):
-            return next((w for w in ("none", "all", "cap") if tried(lambda: look(a, b, w))), None)
+            return "none" if x.hi <= 0 else "all" if x.lo >= 1 else "cap" if x.lo >= 0 and x.hi <= 1 else None
 
         def gain(x, n):
             return series.times(series.series(self.weight, x, n), self.share(self.height(x, n, eps, first)))
 
         def go(a, b):
-            found = kind(a, b) if a > 0 else None
+            found = tried(lambda: kind(a, b)) if a > 0 else None
             if found == "none":
                 return ZERO
             if found is not None:
@@ -200,7 +205,7 @@ class Caps(Shifted):
             most = series.at(self.weight, span(a, b)) * point(b - a)
             return Interval(Decimal(0), most.hi)
 
-        return sum((go(a, b) for a, b in zip(self.edges(), self.edges()[1:], strict=False)), ZERO) + Interval(Decimal(0), self.rest.hi)
+        return sum((go(a, b) for a, b in pairwise(self.edges())), ZERO) + Interval(Decimal(0), self.rest.hi)
 
     def profile(self, eps):
         found = (self.part(eps, True) - exp(eps) * self.part(eps, False)) / self.mass
@@ -209,7 +214,6 @@ class Caps(Shifted):
 
 def pair(q, loose=None):
     """The pair of noise at its greatest shift, for eps > 0; loose: a pair from above that counts where this one is not known."""
-    made = []
 
     def known(eps):
         if loose is None:
@@ -218,16 +222,15 @@ def pair(q, loose=None):
         return loose.profile(eps) if found is None else found
 
     def profile(eps):
-        sure(eps.lo > 0, "the curve at 0, or below")
-        kept = iv.DOWN.prec
+        sure(eps.lo > 0 and not q.query and q.moved is not None, "the curve at 0, or below, or of a query")
+        digits = iv.DOWN.prec
         iv.precision(BITS)
         try:
-            if not made:
-                line = q.kind != "radial" or q.form(q.mechanism["dimension"]) == ONE
-                made.append((Line if line else Caps)(q))
-            return made[0].profile(eps)
+            line = q.kind != "radial" or q.form(q.mechanism["dimension"]) == ONE
+            told = json.dumps(q.mechanism, sort_keys=True), cells.key(q.moved), tuple(sorted(q.values.items()))
+            made = kept(("radial", *told), lambda: (Line if line else Caps)(q))
+            return kept(("radial curve", *told, eps), lambda: made.profile(eps))
         finally:
-            iv.DOWN.prec = iv.UP.prec = kept
+            iv.DOWN.prec = iv.UP.prec = digits
 
     return Pair(known, True)
-

@@ -6,16 +6,17 @@ The probability that a candidate wins is a sum of h f(m h) over whole m but for 
 import json
 from fractions import Fraction
 from functools import lru_cache
+from math import isqrt
 
 import intervals as iv
 from intervals import Interval, exp, log, point
+from kept import kept
 from noise import IDEAL
 from normal import phi
 from pairs import UNIT, ZERO, above, highest, near
 from terms import must, rational, sure
 
 KEYS = {"mechanism", "mechanism_name", "name", "epsilon", "delta", "sensitivity", "query", "domains", "measure", "order"}
-MADE = {}
 RULES = ("noisy-votes", "votes-epsilon", "measures-of-votes", "privacy-profile")
 BITS, FAR, ORDERS = 100, 13, (1, 2, 4, 8, 16, 32, 64)
 TOLD = ["these are the votes of the one database", "the votes of one voter may be any", IDEAL]
@@ -92,7 +93,7 @@ class Votes:
 @lru_cache
 def step(k):
     """h with 2 pi**2/(h**2 k) next to 60."""
-    return point(Fraction(round(10**6 * (19.739 / (60 * k)) ** 0.5), 10**6))
+    return point(Fraction(isqrt(10**12 * 20 // (60 * k)), 10**6))
 
 
 def delta(votes, eps):
@@ -135,11 +136,8 @@ def verdict(claim, q, line, claimed):
     """PROVED or REFUTED where the tight value is certainly at most, or above, what is claimed; what that takes for granted."""
     sure(line["rule"] in RULES and not line.get("place"), "the rule is not known here")
     asked = json.dumps([claim["mechanism"], claim.get("order")])
-    if asked not in MADE:
-        MADE.clear()
-        MADE[asked] = Votes(claim, q)
     Votes.fits(claim, q)
-    votes, (eps, dlt) = MADE[asked], claimed
+    votes, (eps, dlt) = kept(("votes", asked), lambda: Votes(claim, q)), claimed
     iv.precision(BITS)
     if "measure" in claim:
         name, value = claim["measure"]["name"], claim["measure"]["value"]
