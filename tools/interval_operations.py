@@ -4,7 +4,8 @@
 
 The two arithmetics share no line. Numbers are drawn over many orders of magnitude, next to 0 and to where functions turn, and as wide
 intervals too. Of the exact operation on points the value is in the interval of the one and in the ball of the other, so that the two must
-meet, and their middles be as near as they are wide; of a wide one the decimal interval must hold the value at a point drawn from it. Exit code 1 where that fails.
+meet, and their middles be as near as they are wide; of a wide one the decimal interval must hold the value at a point drawn from it. Exit
+code 1 where that fails.
 """
 
 from __future__ import annotations
