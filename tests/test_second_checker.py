@@ -209,7 +209,7 @@ def test_it_has_modules_of_at_most_300_lines_and_shares_no_import():
         names += [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
         assert {name.split(".")[0] for name in names} <= own | sys.stdlib_module_names
         assert not any(isinstance(node, ast.Constant) and isinstance(node.value, float) for node in nodes)
-    assert 1000 <= lines <= 4000
+    assert 1000 <= lines <= 5000
 
 
 def code_lines(source, tree):
@@ -228,7 +228,7 @@ def code_lines(source, tree):
 def test_exit_codes_say_decided_not_decided_and_refused(tmp_path):
     forged = tmp_path / "forged.cert.json"
     forged.write_text(json.dumps(certificate("laplace.sensitivity-1-exact") | {"verdict": "REFUTED"}), encoding="utf-8")
-    names = ("laplace.sensitivity-1-exact", "delta_logistic.delta-just-above")
+    names = ("laplace.sensitivity-1-exact", "uniform_ball.epsilon-1")
     decided, other = (committed.saved(name, tmp_path) for name in names)
     for files, code in [([decided], 0), ([decided, other], 1), ([other, forged, decided], 2)]:
         run = subprocess.run([sys.executable, "-P", "-B", CHECKER / "check.py", *files], capture_output=True, text=True)

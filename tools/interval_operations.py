@@ -88,7 +88,7 @@ def run(number: int, seed: int) -> tuple[Counter[str], list[str]]:
         low, high = end(found.lo), end(found.hi)
         good = found.lo <= found.hi and value.is_finite() and not value < low and not value > high
         if good and not wide:  # the middles are no further apart than both are wide
-            good = bool(abs((low + high) / 2 - value.mid()) <= (high - low) + 2 * value.rad())
+            good = not abs((low + high) / 2 - value) > (high - low) + 2 * value.rad()
         if not good:
             failed.append(f"{name} of {', '.join(map(str, points))}: {found}, {value}")
     return counts, failed
