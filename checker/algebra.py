@@ -12,8 +12,9 @@ from functools import reduce
 from itertools import combinations
 from math import floor, lcm
 
+import functions
 import intervals as iv
-from forms import ONE, _joined, _names, add, atom, constant, key, mul, names, scale, sub, whole_power
+from forms import ONE, _joined, _names, add, atom, constant, key, mul, names, primes, scale, sub, whole_power
 from intervals import Interval
 from normal import erfc
 from terms import Undecided, sure
@@ -41,6 +42,8 @@ def _value(a, e, values):
     if kind in ("q", "l"):
         inside = _sum(dict(a[1]), values)
         return (iv.log(inside) if kind == "l" else inside) ** e
+    if a[1] in functions.BESSEL:
+        return functions.BESSEL[a[1]](dict(a[2][0]).get((), Fraction(0)), _sum(dict(a[2][1]), values)) ** e
     if a[1] == "erfc":
         return erfc(*(_sum(dict(k), values) for k in a[2])) ** e
     args, pick = [_sum(dict(k), values) for k in a[2]], {"min": min, "max": max}.get(a[1], lambda ends: Decimal(floor(*ends)))
@@ -91,6 +94,12 @@ class Field:
             return mul(sub(odds, ONE), self.power(add(odds, ONE), Fraction(-1)))
         if name == "besselk" and args[0] in (constant(Fraction(1, 2)), constant(Fraction(-1, 2))):  # sqrt(pi/(2 x)) exp(-x)
             return mul(atom(("pi",), Fraction(1, 2)), mul(self.power(scale(args[1], 2), Fraction(-1, 2)), self.exp(scale(args[1], -1))))
+        if name in ("besselk", "logbesselk", *functions.BESSEL):
+            sure(args[0].keys() <= {()} and self.positive(args[1]), "a Bessel function of an order that is no number, or of what may be 0")
+            found = atom(("f", name if name in functions.BESSEL else "log_bessel", tuple(map(key, args))))
+            return self.exp(found) if name == "besselk" else found
+        if name == "asinh" and args[0] and self.positive(scale(args[0], -1)):
+            return scale(self._call("asinh", [scale(args[0], -1)]), -1)
         if name == "asinh":
             return self.log(add(args[0], self.power(add(ONE, mul(args[0], args[0])), Fraction(1, 2))))
         if name in ("erf", "erfc"):
@@ -144,7 +153,7 @@ class Field:
             sure(self.positive(scale(rest, -1)), "the sign of what is divided by, or of what is under a root")
             c, rest = -c, scale(rest, -1)
         sure(c > 0 or e.denominator == 1, "a root of what is negative")
-        result = constant(c**e) if e.denominator == 1 else reduce(mul, (_atom_power(("p", n), k * e) for n, k in _primes(c)), ONE)
+        result = constant(c**e) if e.denominator == 1 else reduce(mul, (_atom_power(("p", n), k * e) for n, k in primes(c)), ONE)
         result = reduce(mul, (_atom_power(a, power * e) for a, power in product.items()), result)
         return result if rest == ONE else mul(result, _sum_power(rest, e))
 
@@ -160,7 +169,7 @@ class Field:
         c, product, rest = self.content(p)
         if c < 0:
             c, rest = -c, scale(rest, -1)
-        result = add(*(_log_atom(("p", n), e) for n, e in _primes(c)), *(_log_atom(a, e) for a, e in product.items()))
+        result = add(*(_log_atom(("p", n), e) for n, e in primes(c)), *(_log_atom(a, e) for a, e in product.items()))
         return result if rest == ONE else add(result, atom(("l", key(rest))))
 
     def derivative(self, p, name):
@@ -172,7 +181,8 @@ class Field:
     def _slope(self, a, name):
         if a[0] == "s":
             return ONE
-        sure(a[0] in "eql", "a function whose slope is not known")
+        if a[0] == "f":
+            return mul(functions.slope(self, a), self.derivative(dict(a[2][-1]), name))
         inside = {a[1]: Fraction(1)} if a[0] == "e" else dict(a[1])
         return mul(self.derivative(inside, name), {"e": atom(a), "q": ONE}.get(a[0]) or self.power(inside, Fraction(-1)))
 
@@ -346,20 +356,6 @@ def _log_atom(a, e):
         return {a[1]: Fraction(e)}
     inside = constant(a[1]) if a[0] == "p" else dict(a[1]) if a[0] == "q" else atom(a)
     return scale(atom(("l", key(inside))), Fraction(e))
-
-
-def _primes(c):
-    return [(p, e) for p, e in factors(c.numerator)] + [(p, -e) for p, e in factors(c.denominator)]
-
-
-def factors(n):
-    """Prime factors with their powers; what is left above 10**8 stands as one."""
-    found, p = {}, 2
-    while n > 1:
-        while n % p == 0:
-            n, found[p] = n // p, found.get(p, 0) + 1
-        p = n if p * p > n or p > 10_000 else p + 1
-    return list(found.items())
 
 
 def substitute(p, field, values):

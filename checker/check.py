@@ -14,24 +14,29 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # with `python -P` too
 
 import algebra as al
 import curves
+import far
 import finite
 import measures
 import noise
 import parts
+import processes
 import run
 import selection
 import shape
+import smooth
+import spaces
+import votes
 import worst
 from growth import INFINITE
 from terms import Malformed, Refused, Undecided, must, parse, sure
 
-MODULES = (noise, finite, selection, run, worst)
+MODULES = (noise, finite, selection, run, worst, processes, smooth)
 EVERY = [made for module in MODULES for made in vars(module).values() if "docs/theory" in (made.__doc__ or "")]
 RULES = {rule.__name__.replace("_", "-"): rule for rule in EVERY if callable(rule)}
 UNREAD = {"worst-output cuts", "worst-output move", "worst-output value",
           "point-witness event", "point-witness radius", "kary-response value", "joint-moves parts", "joint-moves most",
           "kernel-point event", "divergence radius", "divergence other", "modulus-parts tree", "modulus-parts far", "modulus-parts near",
-          *"normaliser witness neighbours start cells peaks cuts pieces rise fall".split()}  # fmt: skip
+          *["normaliser", "witness", "neighbours", "start", "cells", "peaks", "cuts", "pieces", "rise", "fall"]}  # fmt: skip
 ODD = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError, RecursionError)  # for what is of no form that is known
 Fact = namedtuple("Fact", "about side value at assumed")
 Answer = namedtuple("Answer", "kind verdict lower upper assumed notes")
@@ -61,12 +66,20 @@ def examined(data, notes):
     must("measure" not in claim or (epsilon is None and delta == {}), "an epsilon or a delta beside another measure")
     measure = claim.get("measure", {"name": None, "at": None})
     must((measure["at"] is None) == (measure["name"] != "renyi"), "an order of no divergence, or a divergence of no order")
-    read, curve = [], None
+    read, curve, nearness = [], None, None
     for number, line in enumerate(data["lines"]):
         here = f"line {number}, {line['rule'][:40]}: "
         facts.append(None)
         try:
-            if "measure" in claim:
+            if claim["mechanism"]["kind"] == "space":
+                facts[-1] = Fact("whole", *spaces.infer(claim, field, line))
+            elif claim["mechanism"]["kind"] == "noisy_votes":
+                nearness = nearness or votes.verdict(claim, parts.asked(claim, field), line, (epsilon, delta))
+                notes.append(f"{here}what it states, for the probabilities are derived from the votes")
+            elif "within" in claim:
+                nearness = far.verdict(claim, parts.asked(claim, field), line)
+                notes.append(f"{here}what it states, for the probability is derived from the mechanism")
+            elif "measure" in claim:
                 sure(line["rule"] in measures.RULES and not line.get("place"), "no rule about a measure of the whole")
                 curve = curve or curves.Curve(claim, field)
                 read = read or measures.bounds(curve, claim["measure"], data["verdict"])
@@ -88,7 +101,10 @@ def examined(data, notes):
             raise Refused(f"{here}{why}") from why
         unread = [key for key in line.get("parameters", {}) if facts[-1] is not None and UNREAD & {key, f"{line['rule']} {key}"}]
         notes.extend(f"{here}its {key!r}, for what the line states is shown without it" for key in sorted(unread))
-    sure("within" not in claim, "the claim is not one of privacy")
+    if claim["mechanism"]["kind"] == "noisy_votes" or ("within" in claim and claim["mechanism"]["kind"] != "space"):
+        sure(nearness, "the claim is not one of privacy")
+        must(nearness[0] == data["verdict"], "another verdict")
+        return Answer("decided", nearness[0], None, None, tuple(nearness[1]), notes)
     if "measure" in claim:
         sure(read and data["verdict"] != "UNKNOWN", "whether the measure is what is claimed")
         must({"upper": "PROVED", "lower": "REFUTED"}[read[0][0]] == data["verdict"], "another verdict")

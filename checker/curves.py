@@ -18,6 +18,7 @@ import noise
 import norms
 import outcomes
 import pairs
+import processes
 from algebra import ONE, Fraction, add, constant, evaluate, mul, scale, sub
 from finite import Table
 from growth import INFINITE
@@ -125,6 +126,13 @@ class Way:
             sure(self.side == "upper", "what a selection leaves to be seen")
             self.assumed.append(ALL)
             return pairs.gaussian(laws.compared(q))
+        if q.kind == "elliptical_process":
+            self.assumed += [*processes.TOLD, ALL if self.side == "upper" else WORST]
+            return processes.process(q)
+        if q.kind == "mixture":
+            sure(self.side == "upper", "what a mixture leaves to be seen")
+            self.assumed.append(ALL)
+            return processes.scale_mixture(q)
         if q.kind == "filter":
             return laws.budget(q, self.side)
         if q.kind == "guarantee":

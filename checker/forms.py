@@ -78,3 +78,18 @@ def _names(a):
     inside = {a[1]: 1} if a[0] == "e" else dict(a[1]) if a[0] in ("q", "l") else {}
     keys = [names(dict(k)) for k in a[2]] if a[0] == "f" else []
     return names(inside).union(*keys)
+
+
+def primes(c):
+    """The prime factors of a rational, with their powers."""
+    return [(p, e) for p, e in factors(c.numerator)] + [(p, -e) for p, e in factors(c.denominator)]
+
+
+def factors(n):
+    """Prime factors with their powers; what is left above 10**8 stands as one."""
+    found, p = {}, 2
+    while n > 1:
+        while n % p == 0:
+            n, found[p] = n // p, found.get(p, 0) + 1
+        p = n if p * p > n or p > 10_000 else p + 1
+    return list(found.items())

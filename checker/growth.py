@@ -21,15 +21,65 @@ def _degree(field, p):
     powers = {}
     for m, c in p.items():
         moving, rest = split(m)
-        sure(not any(a != R for a, _ in moving), "what grows otherwise than a power")
-        powers.setdefault(moving[0][1] if moving else Fraction(0), {})[rest] = c
+        if any(a[0] == "e" for a, _ in moving) and _vanishes(field, moving):
+            continue  # beside the others, whose sum is one of powers
+        power, lead = Fraction(0), {rest: c}
+        for a, e in moving:
+            sure(a == R or a[0] == "q", "what grows otherwise than a power")
+            inside, factor = (Fraction(1), None) if a == R else _degree(field, dict(a[1]))
+            power, lead = power + inside * e, lead if factor is None else mul(lead, field.power(factor, e))
+        powers[power] = add(powers.get(power, {}), lead)
+    sure(powers, "a sum without a power")
     top, lead = max(powers.items())
     sure(field.positive(lead), "a sum whose greatest power may vanish")
     return top, lead
 
 
+def unfolded(field, h):
+    """h with log(exp(u) (...)) as u + log(...), u what grows in it."""
+    total = {}
+    for m, c in h.items():
+        (a, e), *more = m or ((None, 0),)
+        u = {} if more or e != 1 or a[0] != "l" else rising(field, dict(a[1]))
+        if u:
+            inside = mul(dict(a[1]), field.exp(scale(u, -1)))
+            total = add(total, scale(u, c), scale(atom(("l", key(inside))), c))
+        else:
+            total = add(total, {m: c})
+    return total
+
+
+def rising(field, p):
+    """What grows the most in the exponentials of a sum, nothing where none does."""
+    found = []
+    for m in p:
+        u = add({}, *({a[1]: e} for a, e in m if a[0] == "e" and "r" in _names(a)))
+        if u and u not in found:
+            found.append(u)
+    return next((u for u in found if _grows(field, u) and all(v == u or _grows(field, add(u, scale(v, -1))) for v in found)), {})
+
+
+def _grows(field, u):
+    """Whether a form certainly grows as a power."""
+    top, lead = growth(field, u)
+    return top != INFINITE and top > 0 and field.positive(lead)
+
+
+def _vanishes(field, moving):
+    """Whether a product of powers and exponentials certainly falls faster than every power."""
+    for a, e in moving:
+        if a[0] == "e":
+            top, lead = growth(field, {a[1]: e})
+            if top == INFINITE or top <= 0 or not field.positive(scale(lead, -1)):
+                return False
+        elif a != R:
+            return False
+    return True
+
+
 def growth(field, h):
     """(e, factor): h grows as factor * r**e, e > 0, or as factor * log r for e = 0; INFINITE where it grows faster than powers."""
+    h = unfolded(field, h)
     powers, fast, known = {Fraction(0): {}}, False, Fraction(0)  # known: of some terms nothing is known beside this power
     for moving, rest, c in [(*split(m), c) for m, c in h.items() if split(m)[0]]:
         outer = {rest: c}
@@ -62,6 +112,10 @@ def growth(field, h):
 
 def _pieced(field, a):
     """The growth of a floor, which is that of what stands in it, or of a maximum, which is the greatest."""
+    if a[1] == "log_bessel":  # -x, but for a multiple of log x and what has a limit
+        top, lead = growth(field, dict(a[2][1]))
+        sure(top != INFINITE and top > 0 and field.positive(lead), "a Bessel function of what does not grow")
+        return top, scale(lead, -1)
     found = [growth(field, dict(k)) for k in a[2]]
     top = max(Fraction(0) if power == INFINITE else power for power, _ in found)
     sure(top > 0 and a[1] in ("floor", "max") and all(power != INFINITE for power, _ in found), "a function whose growth is not known")

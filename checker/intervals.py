@@ -11,7 +11,7 @@ from functools import lru_cache, reduce
 
 from terms import sure
 
-HALF = Fraction(1, 2)
+HALF, LARGE = Fraction(1, 2), Decimal(1 << 20)
 DOWN, UP = (Context(50, to, MIN_EMIN, MAX_EMAX, traps=[InvalidOperation, DivisionByZero, Overflow]) for to in (ROUND_FLOOR, ROUND_CEILING))
 
 
@@ -80,9 +80,10 @@ def rising(function, x, positive=False):
 
 
 def exp(x):
-    """exp(x)."""
-    sure(max(x.hi, x.lo.copy_negate()) <= 1 << 20, "the exponential of a number that is too large")
-    return Interval(DOWN.next_minus(DOWN.exp(x.lo)), UP.next_plus(UP.exp(x.hi)))
+    """exp(x); of what is far below 0 from 0 on."""
+    sure(x.hi <= LARGE, "the exponential of a number that is too large")
+    low = Decimal(0) if x.lo < -LARGE else DOWN.next_minus(DOWN.exp(x.lo))
+    return Interval(low, UP.next_plus(UP.exp(max(x.hi, -LARGE))))
 
 
 def log(x):

@@ -1,10 +1,12 @@
 """The pairs of mechanisms that have no parts: noises on answers, responses, what is stated (docs/theory/curves.md)."""
 
+import cells
 import lattice
 import linear
 import noise
 import norms
 import pairs
+import unimodal
 from algebra import ONE, Fraction, add, constant, mul, scale, sub
 from growth import INFINITE
 from noise import LINE, Noise, Question
@@ -112,6 +114,8 @@ def added(m, q, side, moved):
         here = linear.pair(alone, Noise(q, line=True).shift)
         return pairs.symmetric(here) if side == "upper" else here
     power, norm = noise.power_of(alone), m.get("norm", LINE)
+    if moved is None and q.part is None and power is None and alone.dimension == alone.copies == ONE:
+        return unimodal.pair(q, cells.tried(lambda: steep(q)) if side == "upper" else None)
     if side == "upper" and moved is None and (power is None or (power == 1 and q.kind == "radial")):
         return steep(q)
     sure(power is not None, "noise that is neither Gaussian nor Laplace noise")

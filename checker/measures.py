@@ -208,5 +208,5 @@ def bounds(curve, measure, verdict):
     return [(side, curve.pairs(side)[1])]
 
 
-KINDS = "gaussian laplace finite added implied sampled selection".split()
+KINDS = ["gaussian", "laplace", "finite", "added", "implied", "sampled", "selection"]
 RULES = ("measures-of-sums", "measures-of-a-curve", *(f"{kind}-measures" for kind in KINDS))

@@ -1,5 +1,7 @@
 """Noise that is drawn at a random scale, where it is radial noise in closed form (docs/theory/additive.md, mixture closed form)."""
 
+from math import factorial
+
 from algebra import ONE, Fraction, _names, add, atom, constant, mul, names, scale, sub, substitute
 from growth import R
 from noise import Question
@@ -12,9 +14,11 @@ CLOSED = ["closed form"]
 def closed(q):
     """The question about the radial noise that a mixture is: the exponent of its profile, up to a constant."""
     m = q.mechanism
-    sure(q.kind == "mixture" and m["support"] == ["0", None] and not {"r", "v"} & q.field.domains.keys(), "no mixture over all v > 0")
+    sure(q.kind == "mixture" and m["support"][0] == "0" and not {"r", "v"} & q.field.domains.keys(), "no mixture over v > 0")
+    top = None if m["support"][1] is None else q.form(m["support"][1])
+    sure(top is None or q.field.positive(top), "a support without length")
     found = Question({"kind": "radial", **{key: m[key] for key in ("norm", "dimension", "scale")}}, q.moved, q.query, q.field, q.values)
-    found.exponent = exponent(q.field, joint(q))
+    found.exponent = exponent(q.field, joint(q), top)
     return found
 
 
@@ -25,8 +29,8 @@ def joint(q, alone=False):
     return add(*(scale(field.log(field.form(tree)), -1) for tree in trees))
 
 
-def exponent(field, h):
-    """-log of the integral of exp(-h) over v > 0, where h = A + (1 + k s) log v + B v^-k + C v^k."""
+def exponent(field, h, top=None):
+    """-log of the integral of exp(-h) over 0 < v (< top), where h = A + (1 + k s) log v + B v^-k + C v^k."""
     log_v, parts = ("l", tuple({((V, Fraction(1)),): Fraction(1)}.items())), {}
     for m, c in h.items():
         moving = [(a, e) for a, e in m if "v" in _names(a)]
@@ -39,6 +43,12 @@ def exponent(field, h):
     sure(k in (1, 2) and "r" not in names(logs), "a density of v that is of no known form")
     b, c, s = parts.get(-k, {}), parts.get(k, {}), scale(sub(logs, ONE), Fraction(1, k))
     sure(all(not x or over.positive(x) for x in (b, c)), "signs of what stands with v")
+    if top is not None:  # E**-m (1 - exp(-E) (1 + E + ... + E**(m - 1)/(m - 1)!)), E = C top**k, m = -s
+        n = -s.get((), Fraction(0))
+        sure(not b and over.positive(c) and s.keys() == {()} and n.denominator == 1 and 0 < n <= 20, "a mixture over another interval")
+        size, n = mul(c, over.power(top, Fraction(k))), int(n)
+        terms = add(*(scale(over.power(size, Fraction(j)), Fraction(1, factorial(j))) for j in range(n)))
+        return add(a, scale(over.log(size), n), scale(over.log(sub(ONE, mul(over.exp(scale(size, -1)), terms))), -1))
     if not c or not b:
         sure(over.positive(s if not c else scale(s, -1)), "a density of v that has no finite mass")
         return add(a, mul(s, over.log(b)) if not c else mul(scale(s, -1), over.log(c)))

@@ -4,6 +4,7 @@ import re
 from contextlib import suppress
 from fractions import Fraction
 
+import cells
 from algebra import ONE, Field, add, atom, constant, key, mul, names, scale, sub, substitute
 from growth import INFINITE, LOG_R, R, growth, split
 from norms import check_norm, differences, longest, matrix_of, stretched, up_to_sign
@@ -143,11 +144,12 @@ class Noise:
     def check_integrable(self):
         """Undecided unless exp(-h) certainly has finite mass far out, and near 0 on a half line; a support with ends has none to check."""
         for h, end in zip(self.sides, self.support[::-1][: len(self.sides)], strict=True):
-            top, lead = growth(self.field, h) if end is None else (INFINITE, None)
+            top, lead = growth(self.field, lessened(self.field, h)) if end is None else (INFINITE, None)
             sure(top == INFINITE or self.q.field.positive(lead if top > 0 else sub(lead, self.dimension)), "whether mass is finite far out")
             logs = add(*({split(m)[1]: c} for m, c in h.items() if split(m)[0] == list(*LOG_R)))  # the multiple of log r in h
             start, few = self.at_zero(sub(h, mul(logs, LOG_R))), self.q.field.positive(sub(self.dimension, logs))
-            sure(start is not None and few and not (logs and self.whole), "whether the density is integrable near 0")
+            known = (start is not None and few and not (logs and self.whole)) or cells.bounded(h)
+            sure(known, "whether the density is integrable near 0")
 
     def at_zero(self, h):
         """The limit of h at 0, None where it is not certainly finite."""
@@ -166,6 +168,16 @@ class Noise:
         beyond = any(self.q.field.positive(scale(gap, -1)) for gap in gaps)
         sure(beyond or all(self.q.field.positive(gap, not self.whole) for gap in gaps), "a point at an end of the support")
         return beyond
+
+
+def lessened(field, h):
+    """What is at most h far out: in the place of the square of a logarithm that grows, a large multiple of it."""
+    total = {}
+    for m, c in h.items():
+        square = c > 0 and len(m) == 1 and m[0][0][0] == "l" and m[0][1] == 2 and growth(field, {((m[0][0], Fraction(1)),): Fraction(1)})
+        grows = square and square[0] == 0 and field.positive(square[1])
+        total = add(total, {((m[0][0], Fraction(1)),): 1000 * c} if grows else {m: c})
+    return total
 
 
 def power_of(noise):
@@ -241,22 +253,28 @@ def slopes(noise):
     return rates if len(rates) == 2 else rates * 2
 
 
-def power_identity(q, evidence):
-    """docs/theory/additive.md#power-identity."""
-    side, q, at, noise = _opened(q, evidence)
-    field, weight, ratios = q.field, {}, []
-    sure(noise.even and (side != "lower" or not noise.whole), "noise on the integers, or that is not even")
-    for moving, rest, c in [(*split(m), c) for m, c in noise.h.items() if split(m)[0]]:
+def power_sum(drawn):
+    """(A0/A1, B) of a density (A0 + A1 r**2)**-B that is integrable."""
+    field, weight, ratios = drawn.q.field, {}, []
+    for moving, rest, c in [(*split(m), c) for m, c in drawn.h.items() if split(m)[0]]:
         inside = dict(moving[0][0][1]) if len(moving) == 1 and moving[0][0][0] == "l" and moving[0][1] == 1 else {}
         square = {split(n)[1]: d for n, d in inside.items() if split(n)[0] == [(R, Fraction(2))]}
         free = {n: d for n, d in inside.items() if not split(n)[0]}
         sure(square and len(square) + len(free) >= len(inside), "an exponent that is no sum of logarithms of A0 + A1 r**2")
         weight = add(weight, {rest: c})
-        ratios.append(mul(free, q.field.power(square, Fraction(-1))))
+        ratios.append(mul(free, field.power(square, Fraction(-1))))
     sure(ratios and all(field.zero(sub(ratios[0], other)) for other in ratios), "a sum of logarithms of several A0 + A1 r**2")
-    sure(all(map(field.positive, (ratios[0], weight, sub(scale(weight, 2), noise.dimension)))), "whether the density is integrable")
-    unit = scale(field.power(ratios[0], Fraction(-1, 2)), Fraction(1, 2))
-    return side, _alike(noise, side, lambda t: mul(scale(weight, 2), field._call("asinh", [mul(t, unit)]))), at, assumed_of(noise, side)
+    sure(all(map(field.positive, (ratios[0], weight, sub(scale(weight, 2), drawn.dimension)))), "whether the density is integrable")
+    return ratios[0], weight
+
+
+def power_identity(q, evidence):
+    """docs/theory/additive.md#power-identity."""
+    side, q, at, noise = _opened(q, evidence)
+    sure(noise.even and (side != "lower" or not noise.whole), "noise on the integers, or that is not even")
+    ratio, weight = power_sum(noise)
+    unit = scale(q.field.power(ratio, Fraction(-1, 2)), Fraction(1, 2))
+    return side, _alike(noise, side, lambda t: mul(scale(weight, 2), q.field._call("asinh", [mul(t, unit)]))), at, assumed_of(noise, side)
 
 
 def product_lipschitz(q, evidence):
@@ -280,8 +298,13 @@ def modulus(q, evidence):
         most = mul({rest: c}, constant(-field.floor(scale(mul(noise.shift, wide), -1)))) if rises else {}
     else:
         noise.check_integrable()
-        rises = field.positive(field.derivative(noise.h, "r"), strict=False)
-        most = sub(substitute(noise.h, field, {"r": add(atom(R), noise.shift)}), noise.h)
+        rises = False
+        slope = field.derivative(noise.h, "r")
+        if field.positive(slope, strict=False):
+            rises, most = True, sub(substitute(noise.h, field, {"r": add(atom(R), noise.shift)}), noise.h)
+        if not rises or not field.at_most(most, bound):
+            bound = add(bound, constant(Fraction(1, 10**9)))  # where it is met, cells show a little more
+            rises, most = cells.rises_at_most(noise, bound), bound
     sure(rises and field.at_most(most, bound), "whether h never falls, and never rises by more within the sensitivity")
     return "upper", bound, {}, assumed_of(noise, "upper")
 

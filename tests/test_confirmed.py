@@ -37,7 +37,7 @@ WITH_DELTA = """
 kind = "radial"
 profile = "(1 + r**2/12)**(-2)"
 norm = "l2"
-dimension = 1
+dimension = 3
 [[claim]]
 name = "with a delta"
 sensitivity = 1
