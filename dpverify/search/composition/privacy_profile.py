@@ -68,6 +68,7 @@ from dpverify.trusted.kernel.model import (
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.theories.composition import one_sided_tables
 from dpverify.trusted.theories.composition.grid import MAX_CELLS
+from dpverify.trusted.theories.composition.losses import MAX_CHOICES
 from dpverify.trusted.theories.composition.rules import (
     bounded_range,
     closed_profile,
@@ -124,6 +125,8 @@ _TOLD: dict[str, Callable[[Run], Plan]] = {
 }
 """What rules are told beside the noise."""
 _MOST_EVALUATED = 6000
+_MOST_CHOSEN = 200
+"""Products of lists of masses of which the greatest is taken."""
 _FREE_DIGITS = 5
 """For more digits a grid may have more places than otherwise."""
 _IN_ALL = 100_000
@@ -514,12 +517,22 @@ def _distribution(runs: Sequence[Run], target: Target) -> Plan:
         worse = losses.worse_order(stand_ins, times, *_aim(target), kinds) if target.worse else None
         orders = orders if worse is None else {worse: orders[worse]}
         both = worse is not None
+    chosen = _chosen(pairs, times)
+    found |= {"chosen": chosen} if chosen else {}
     for key, (uppers, alike, others, known) in orders.items():
-        found[key] = _grid(uppers, times, alike, others, evaluated, target, both, kinds)
+        found[key] = _grid(uppers, times, alike, others, evaluated, target, both, kinds, bool(chosen))
         if len(known) == len(runs):
+            known = losses.by_choices(uppers, known, times)[1] if chosen else known
             with suppress(DpverifyError):  # without, the lower bound is less sharp
                 found[key] = losses.touching(known, found[key])
     return found
+
+
+def _chosen(pairs: Sequence[Pair], times: Sequence[int]) -> list[list[list[int]]]:
+    """For each part its pairs, each in a group of its own; nothing where there is one for each, or to look at each takes too long."""
+    states = math.prod(count + 1 for pair, count in zip(pairs, times, strict=True) if pair.choices)
+    steps = states * sum(len(pair.choices) for pair in pairs)
+    return [[[i] for i in range(len(pair.choices))] for pair in pairs] if 0 < steps <= _MOST_CHOSEN and states <= MAX_CHOICES else []
 
 
 def _grid(
@@ -531,6 +544,7 @@ def _grid(
     target: Target,
     both: bool,
     kinds: Sequence[tuple[str, ...]],
+    chosen: bool,
 ) -> Plan:
     """The grid that is sharpest at the claimed delta, else at the claimed epsilon, else about a guess at delta."""
     epsilon, delta = _aim(target)
@@ -538,7 +552,7 @@ def _grid(
     in_all = _IN_ALL * 10 ** ((digits - _GRID_DIGITS[0]) / 2) if len(pairs) > _MOST_LONG else math.inf
     more = 10 ** (max(0, digits - _FREE_DIGITS) / 2)
     longest = min(int(losses.MOST_CELLS * more), MAX_CELLS)
-    found = losses.propose(pairs, times, epsilon, delta, digits, int(evaluated * more), stand_ins, lowers, both, in_all, kinds, longest)
+    found = losses.propose(pairs, times, epsilon, delta, digits, int(evaluated * more), stand_ins, lowers, both, in_all, kinds, longest, chosen)
     return losses.coarser(found, _DRAWN_CELLS) if target.drawn else found
 
 

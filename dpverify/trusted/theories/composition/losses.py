@@ -17,12 +17,13 @@ handed on, where tangents and samples of it want a pair (theory#loss-distributio
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from functools import reduce
-from itertools import accumulate, pairwise
+from itertools import accumulate, count, pairwise, product
+from math import prod
 from typing import Any, Final
 
 from flint import arb, arb_poly, fmpz_poly
@@ -30,13 +31,18 @@ from flint import arb, arb_poly, fmpz_poly
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.kernel.balls import exact, precision, rational
 from dpverify.trusted.kernel.canonical_form import exact_fraction
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, Undecided, require
+from dpverify.trusted.theories.composition.choices import above, below
 from dpverify.trusted.theories.composition.grid import GUARD, MAX_CELLS, RULE, Grid, Masses, downward, floor, upward
 
 MAX_TIMES: Final = 10**9
 """How often a part may occur."""
-Rounded = Callable[[Sequence[tuple[Pair, int]], Grid], "Sums"]
-"""The profile of masses that bound H of a product of pairs, each as often as it says, on one side."""
+MAX_CHOICES: Final = 1 << 8
+"""How many numbers of copies there may be of which it is chosen what comes next."""
+Part = tuple[Sequence[Pair], int]
+"""Pairs, of which each copy of a part has the one that is chosen after what the copies before it told; and how many copies."""
+Rounded = Callable[[Sequence[Part], Grid], "Sums"]
+"""The profile of masses that bound H of a product of parts on one side."""
 
 _BLOCK: Final = 1024
 """What lies beyond a multiple of so many cells is summed once."""
@@ -71,30 +77,37 @@ def _integer(value: Any) -> int:
     return value
 
 
-def upper_sums(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Sums:
+def upper_sums(parts: Sequence[Part], grid: Grid) -> Sums:
     """The profile of masses that bound H of the product from above."""
     _check(parts, grid)
     product = _Products(grid, Side.UPPER)
-    masses = product.all((upward(pair, grid, grid.places(part)), times) for part, (pair, times) in enumerate(parts))
+    masses = product.all(([upward(one, grid, grid.places(number)) for number, one in pairs], times) for pairs, times in _numbered(parts))
     return Sums.of(masses, grid, Fraction(0), None)
 
 
-def lower_sums(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Sums:
+def lower_sums(parts: Sequence[Part], grid: Grid) -> Sums:
     """The profile of masses that bound H of the product from below."""
     _check(parts, grid)
     product = _Products(grid, Side.LOWER)
-    masses = product.all((downward(pair, grid, part), times) for part, (pair, times) in enumerate(parts))
+    masses = product.all(([downward(one, grid, number) for number, one in pairs], times) for pairs, times in _numbered(parts))
     nudges = grid.nudge * sum(times for _, times in parts)
     if grid.far is None:
         return Sums.of(masses, grid, nudges, None)
     unit = 2**grid.most_doublings  # places that are left are multiples of it, so that no mass moves further down
-    others = sum((times * min(0, low // unit * unit) for (_, times), (low, _) in zip(parts, grid.ranges, strict=True)), 0) * grid.spacing
-    return Sums.of(masses, grid, nudges, grid.far + others - nudges)
+    lowest = (times * min(0, *(grid.ranges[number][0] // unit * unit for number, _ in pairs)) for pairs, times in _numbered(parts))
+    return Sums.of(masses, grid, nudges, grid.far + sum(lowest) * grid.spacing - nudges)
 
 
-def _check(parts: Sequence[tuple[Pair, int]], grid: Grid) -> None:
-    if not parts or len(parts) != len(grid.ranges):
-        raise Rejected(RULE, "ranges", f"{len(grid.ranges)} ranges for {len(parts)} parts; each part needs one.")
+def _numbered(parts: Sequence[Part]) -> Iterator[tuple[list[tuple[int, Pair]], int]]:
+    """Every part's pairs, with the number of the range of each."""
+    number = count()
+    return (([(next(number), pair) for pair in pairs], times) for pairs, times in parts)
+
+
+def _check(parts: Sequence[Part], grid: Grid) -> None:
+    pairs = sum(len(pairs) for pairs, _ in parts)
+    if not pairs or pairs != len(grid.ranges):
+        raise Rejected(RULE, "ranges", f"{len(grid.ranges)} ranges for {pairs} parts; each part needs one.")
     for number, (_, times) in enumerate(parts):
         if not 1 <= times <= MAX_TIMES:
             raise Rejected(RULE, f"part {number}", f"it occurs {times} times; between 1 and {MAX_TIMES} is allowed.")
@@ -117,15 +130,34 @@ class _Products:
     grid: Grid
     side: Side
 
-    def all(self, parts: Iterable[tuple[Masses, int]]) -> Masses:
-        """The product of every part to the power of its times: of neighbours in the list first, so that short lists meet short ones."""
-        waiting = list[tuple[int, Masses]]()  # products of 2^height parts, of falling heights
-        for number, (masses, times) in enumerate(parts):
-            height, power = 0, self.halving_power(masses, times, number) if self.grid.doublings else self.power(masses, times)
-            while waiting and waiting[-1][0] == height:
-                height, power = height + 1, self.times(waiting.pop()[1], power)
-            waiting.append((height, power))
-        return reduce(lambda after, before: self.times(before, after), (one for _, one in reversed(waiting)))
+    def all(self, parts: Iterable[tuple[Sequence[Masses], int]]) -> Masses:
+        """The product of every part to the power of its times: of neighbours in the list first, so that short lists meet short ones.
+
+        Parts of which one of several masses is chosen come last: what was told before can only inform.
+        """
+        waiting, chosen, number = list[tuple[int, Masses]](), list[tuple[Sequence[Masses], int]](), 0
+        for several, times in parts:  # waiting: products of 2^height parts, of falling heights
+            if len(several) > 1:
+                chosen.append((several, times))
+            else:
+                height, power = 0, self.halving_power(several[0], times, number) if self.grid.doublings else self.power(several[0], times)
+                while waiting and waiting[-1][0] == height:
+                    height, power = height + 1, self.times(waiting.pop()[1], power)
+                waiting.append((height, power))
+            number += len(several)
+        nothing = [Masses(0, fmpz_poly([1 << self.grid.bits]), 0)] if not waiting else []
+        known = reduce(lambda after, before: self.times(before, after), (*nothing, *(one for _, one in reversed(waiting))))
+        return self.chosen(known, chosen) if chosen else known
+
+    def chosen(self, last: Masses, parts: Sequence[tuple[Sequence[Masses], int]]) -> Masses:
+        """The greatest over all ways to choose the next part and its masses after those before, from what comes last back."""
+        values = {(0,) * len(parts): last}
+        require(prod(times + 1 for _, times in parts) <= MAX_CHOICES, Undecided(f"{RULE}: there are too many choices."))
+        better = above if self.side is Side.UPPER else below
+        for left in list(product(*(range(times + 1) for _, times in parts)))[1:]:
+            after = [(several, values[*left[:i], left[i] - 1, *left[i + 1 :]]) for i, (several, _) in enumerate(parts) if left[i]]
+            values[left] = better([self.times(one, value) for several, value in after for one in several], self.grid)
+        return values[left]
 
     def power(self, base: Masses, times: int) -> Masses:
         """By repeated squaring, from the leading bit down."""

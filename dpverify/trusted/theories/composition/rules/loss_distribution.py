@@ -24,10 +24,11 @@ from flint import arb
 from dpverify.trusted.combinators.runs import Run, merged
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import falling
-from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, Profile, Rest
+from dpverify.trusted.facts.pairs import Curve, Evidence, Pair, Profile, Rest, greatest
 from dpverify.trusted.facts.premises import curves_of
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, require
 from dpverify.trusted.kernel.fact import Fact
+from dpverify.trusted.language.rationals import to_whole
 from dpverify.trusted.theories.composition import losses
 from dpverify.trusted.theories.composition.grid import RULE, Grid
 
@@ -38,7 +39,7 @@ ASSUMED: Final = ("the parts draw independent noise",)
 def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
     """The curve of a composition from those of one run of each part. Raises Rejected, CertificateError.
 
-    parameters: "grid", and "reverse" for a grid of its own for the second order, where the parts' two orders differ.
+    parameters: as of `distributions`.
     """
     runs = merged(run.part, run.factor)
     parts = curves_of(premises, [replace(inner, times=1) for inner in runs], NAME)
@@ -48,7 +49,9 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
 def distributions(parts: Sequence[Curve], times: Sequence[int], evidence: Evidence) -> Curve:
     """Bounds on both sides, from the parts' upper pairs and from their lower pairs. Raises Rejected, CertificateError.
 
-    parameters: "grid", and "reverse" for a grid of its own for the second order, where the parts' two orders differ.
+    parameters: "grid", and "reverse" for a grid of its own for the second order, where the parts' two orders differ. "chosen", where it
+    is not the greatest pair that stands for each part: for each its pairs, by their numbers, in groups. Who chooses has the greatest of a
+    group, from below the first of it, and the grids have a range for each group.
     """
     grids = [losses.read_grid(evidence[key]) if key in evidence else None for key in ("grid", "reverse")]
     if grids == [None, None]:
@@ -57,8 +60,14 @@ def distributions(parts: Sequence[Curve], times: Sequence[int], evidence: Eviden
     lowers = [part.lower for part in parts if part.lower is not None]
     above = _Bounds(losses.upper_sums, losses.Sums.mirrored_above)
     below = _Bounds(losses.lower_sums, losses.Sums.mirrored, losses.completed)
-    upper = _pair(uppers, times, grids, above) if len(uppers) == len(parts) else None
-    lower = _pair(lowers, times, grids, below) if len(lowers) == len(parts) else None
+    groups = [_groups(part, told) for part, told in zip(parts, evidence.get("chosen", [()] * len(parts)), strict=True)]
+    upper = lower = None
+    if len(uppers) == len(parts):
+        listed = [[greatest([pair.choices[i] for i in group]) for group in of] or [pair] for pair, of in zip(uppers, groups, strict=True)]
+        upper = _pair(list(zip(listed, times, strict=True)), grids, above)
+    if len(lowers) == len(parts):
+        listed = [[pair.choices[group[0]] if pair.choices else pair for group in of] or [pair] for pair, of in zip(lowers, groups, strict=True)]
+        lower = _pair(list(zip(listed, times, strict=True)), grids, below)
     if lower is not None:
         lower = replace(lower, rests=_rests(lowers, times))
     rules = tuple(dict.fromkeys((NAME, *(rule for part in parts for rule in part.rules))))
@@ -74,22 +83,33 @@ class _Bounds(NamedTuple):
     adapted: Callable[[arb, arb], arb] = lambda _, profile: profile
 
 
-def _pair(pairs: Sequence[Pair], times: Sequence[int], grids: Sequence[Grid | None], side: _Bounds) -> Pair:
+def _groups(part: Curve, told: Sequence[Sequence[Any]]) -> list[list[int]]:
+    """The numbers of a part's pairs in groups; none where the greatest of all stands for the part. Raises Rejected, CertificateError."""
+    if not told:
+        return []
+    pairs = max(len(side.choices) for side in (part.upper, part.lower) if side is not None)
+    groups = [[to_whole(number, "chosen", NAME, 0, pairs - 1) for number in group] for group in told]
+    every = sorted(number for group in groups for number in group)
+    require(all(groups) and every == list(range(pairs)), Rejected(NAME, "chosen", "it does not name each pair of a part once"))
+    return groups
+
+
+def _pair(parts: Sequence[losses.Part], grids: Sequence[Grid | None], side: _Bounds) -> Pair:
     """One bound on both orders of a composition, made when first asked for; they are one where every part's are.
 
     An order without a grid has the mirrored profile of the other one.
     """
 
-    def composed(ordered: Sequence[Pair], grid: Grid) -> tuple[Profile, Profile]:
-        made = cache(lambda: side.sums(list(zip(ordered, times, strict=True)), grid))
+    def composed(ordered: Sequence[losses.Part], grid: Grid) -> tuple[Profile, Profile]:
+        made = cache(lambda: side.sums(ordered, grid))
         straight = falling(lambda epsilon: side.adapted(epsilon, made().at(epsilon)))
         return straight, falling(lambda epsilon: side.adapted(epsilon, side.mirrored(made(), epsilon)))
 
     first, second = grids
-    forward, mirrored = composed(pairs, first) if first is not None else (None, None)
-    alike = forward is not None and all(pair.forward is pair.backward for pair in pairs)
+    forward, mirrored = composed(parts, first) if first is not None else (None, None)
+    alike = forward is not None and all(pair.forward is pair.backward for pairs, _ in parts for pair in pairs)
     if second is not None and not alike:
-        mirrored, turned = composed([pair.reversed for pair in pairs], second)
+        mirrored, turned = composed([([pair.reversed for pair in pairs], times) for pairs, times in parts], second)
         forward = forward or turned
     assert forward is not None and mirrored is not None
     return Pair(forward, forward if alike else mirrored, everywhere=True)
