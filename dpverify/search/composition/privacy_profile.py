@@ -127,6 +127,8 @@ _TOLD: dict[str, Callable[[Run], Plan]] = {
 _MOST_EVALUATED = 6000
 _MOST_CHOSEN = 200
 """Products of lists of masses of which the greatest is taken."""
+_LONGEST_CHOSEN = 1 << 12
+"""Losses that a composition is spread over where the greatest is taken again and again."""
 _FREE_DIGITS = 5
 """For more digits a grid may have more places than otherwise."""
 _IN_ALL = 100_000
@@ -551,7 +553,7 @@ def _grid(
     digits = min(max(target.digits // 5, _GRID_DIGITS[0]), _GRID_DIGITS[-1])
     in_all = _IN_ALL * 10 ** ((digits - _GRID_DIGITS[0]) / 2) if len(pairs) > _MOST_LONG else math.inf
     more = 10 ** (max(0, digits - _FREE_DIGITS) / 2)
-    longest = min(int(losses.MOST_CELLS * more), MAX_CELLS)
+    longest = min(int((_LONGEST_CHOSEN if chosen else losses.MOST_CELLS) * more), MAX_CELLS)
     found = losses.propose(pairs, times, epsilon, delta, digits, int(evaluated * more), stand_ins, lowers, both, in_all, kinds, longest, chosen)
     return losses.coarser(found, _DRAWN_CELLS) if target.drawn else found
 

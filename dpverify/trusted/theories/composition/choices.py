@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import accumulate, repeat
 
 from flint import arb, fmpz_poly
 
@@ -30,11 +31,8 @@ def below(several: Sequence[Masses], grid: Grid) -> Masses:
     """Masses whose profile is nowhere above the greatest of that of some, all with one spacing."""
     low, heights = _heights(several, grid, floor)
     rest = max(masses.infinite for masses in several)
-    lines = [
-        [Line(left, right, _total(masses)) for left, right in zip(those, those[1:], strict=False)]
-        for masses, those in zip(several, heights, strict=True)
-    ]
-    cells = [max((line for line in those if line.right >= rest), key=lambda line: line.left + line.right) for those in zip(*lines, strict=True)]
+    lines = [list(map(Line, those, those[1:], repeat(_total(masses)))) for masses, those in zip(several, heights, strict=True)]
+    cells = [max(line for line in those if line.right >= rest) for those in zip(*lines, strict=True)]
     with precision(grid.prec):
         return under(cells, rest, grid, range(low, low + len(heights[0])), several[0].doublings)
 
@@ -60,7 +58,8 @@ def _heights_of(masses: Masses, places: int, fallen: fmpz_poly, up: bool) -> lis
 def _fallen(spacing: Fraction, prec: int, places: int, rounded: Callable[[arb, int], int]) -> fmpz_poly:
     """1 - e^(-k h) for k places, in units of 2^-GUARD."""
     with precision(prec):
-        return fmpz_poly([rounded(-rational(-k * spacing).expm1(), GUARD) for k in range(places)])
+        powers = accumulate(repeat((-rational(spacing)).exp(), places - 1), arb.__mul__, initial=arb(1))
+        return fmpz_poly([rounded(1 - power, GUARD) for power in powers])
 
 
 def _total(masses: Masses) -> int:
