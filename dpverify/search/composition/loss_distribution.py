@@ -70,6 +70,8 @@ _EACH_DOUBLING: Final = 6 / 2**_FIRST_DOUBLING
 """The error of a doubling, in variances of the loss, over that of the first grid: 2 h^2 for each of the sums over h^2/3 for each loss."""
 _REACHED: Final = 0.7
 """The width that a grid is made for, of the width that is wanted: wider cells where losses are rare add to it."""
+_TINY: Final = 64
+"""Single losses that make less than such a part of the error that is allowed need not be on the grid."""
 _SHIFTED: Final = 0.02
 """Of the error of the first grid what rare losses add that are rounded to wider places."""
 _BODY: Final = 8.0
@@ -652,7 +654,7 @@ def _spacing(wanted: float, shapes: Sequence[_Shape], times: Sequence[int], spre
     weights: dict[Fraction, float] = {}
     for shape, k in zip(shapes, times, strict=True):
         for place, mass in shape.atoms:
-            if place != 0:
+            if k * mass * abs(place) > allowed / _TINY:  # others may as well be at 0
                 weights[abs(place)] = weights.get(abs(place), 0.0) + k * mass
     if not weights:
         return Fraction(1, math.ceil(1 / wanted)) if wanted < 1 else Fraction(1)

@@ -127,7 +127,7 @@ _TOLD: dict[str, Callable[[Run], Plan]] = {
 _MOST_EVALUATED = 6000
 _MOST_CHOSEN = 200
 """Products of lists of masses of which the greatest is taken."""
-_LONGEST_CHOSEN = 1 << 12
+_LONGEST_CHOSEN = 1 << 13
 """Losses that a composition is spread over where the greatest is taken again and again."""
 _FREE_DIGITS = 5
 """For more digits a grid may have more places than otherwise."""
