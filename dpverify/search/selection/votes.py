@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from fractions import Fraction
 from typing import Any, Final
 
+import numpy as np
 from flint import arb
 
 from dpverify.search.composition import loss_distribution as losses
 from dpverify.search.composition.plans import Plan
 from dpverify.trusted.combinators.runs import Run
-from dpverify.trusted.facts.pairs import Pair
+from dpverify.trusted.facts.pairs import Pair, greatest, one_of
 from dpverify.trusted.kernel.balls import precision, rational
 from dpverify.trusted.kernel.errors import DpverifyError
 from dpverify.trusted.kernel.model import Claim
+from dpverify.trusted.theories.composition.losses import MAX_CHOICES
 from dpverify.trusted.theories.selection import votes
 from dpverify.trusted.theories.selection.rules import noisy_votes as rule
 from dpverify.trusted.theories.selection.rules import votes_epsilon as pure
@@ -27,6 +30,10 @@ _ROUNDS: Final = 40
 _SWEEPS: Final = 2
 _MOST_ENUMERATED: Final = 2_000
 """Outputs of all lists together that are looked at one by one."""
+_AT: Final = [k / 8 for k in range(64)]
+"""Epsilons at which neighbours are compared."""
+_LONGEST: Final = 1 << 12
+"""Losses that all lists together are spread over where many ways to choose neighbours are looked at."""
 _MOST_CELLS: Final = 1500
 """Cells of the grid of one list."""
 
@@ -52,12 +59,50 @@ def plan(run: Run, epsilon: float | None, delta: float, digits: int, order: str 
         moves = _worst_of_all(losing, times, epsilon, delta)
         found: Plan = {"rule": rule.NAME, "moves": moves}
         lowers = [rule.curve(answer, move).lower or pair for answer, move, pair in zip(answers, moves, pairs, strict=True)]
-        for key in ("grid", "reverse"):
-            found[key] = losses.propose(pairs, times, epsilon, None if epsilon is not None else delta, digits, _MOST_CELLS, None, lowers)
-            with suppress(DpverifyError):  # without, the lower bound is less sharp
-                found[key] = losses.touching(lowers, found[key])
-            pairs, lowers = ([pair.reversed for pair in some] for some in (pairs, lowers))
+        grids = partial(_grids, times=times, at=(epsilon, None if epsilon is not None else delta), digits=digits)
+        if not (chosen := _chosen(answers, times)):
+            return found | grids(pairs, lowers)
+        uppers = [_grouped(pair, groups) for pair, groups in zip(pairs, chosen, strict=True)]
+        return found | grids(uppers, uppers, chosen=True) | {"chosen": chosen, "below": grids(lowers, lowers)}
+
+
+def _grids(
+    uppers: Sequence[Pair],
+    lowers: Sequence[Pair],
+    times: Sequence[int],
+    at: tuple[float | None, float | None],
+    digits: int,
+    chosen: bool = False,
+) -> Plan:
+    """The grids of both orders. chosen: of each choice of the pairs."""
+    found: Plan = {}
+    for key in ("grid", "reverse"):
+        longest = _LONGEST if chosen else None
+        found[key] = losses.propose(uppers, times, *at, digits, _MOST_CELLS, None, lowers, longest_list=longest, chosen=chosen)
+        with suppress(DpverifyError):  # without, the lower bound is less sharp
+            found[key] = found[key] if chosen else losses.touching(lowers, found[key])
+        uppers, lowers = ([pair.reversed for pair in some] for some in (uppers, lowers))
     return found
+
+
+def _grouped(pair: Pair, groups: Sequence[Sequence[int]]) -> Pair:
+    """The greatest of the neighbours that are named, and the greatest of each group for its choices."""
+    every = pair.choices or (pair,)
+    return one_of([greatest([every[move] for move in group]) for group in groups])
+
+
+def _chosen(answers: Sequence[votes.Answer], times: Sequence[int]) -> list[list[list[int]]]:
+    """For each list its neighbours in groups, the first of each the greatest; nothing where there is one group for each, or too many."""
+    found = []
+    for answer in answers:
+        every = [np.array([float(one(arb(at)).mid()) for at in _AT for one in (pair.forward, pair.backward)]) for pair in answer.every()]
+        groups = dict[int, list[int]]()
+        for move in sorted(range(len(every)), key=lambda move: -every[move].sum()):
+            first = next((first for first in groups if (every[move] <= every[first]).all()), move)
+            groups.setdefault(first, []).append(move)
+        found.append([*groups.values()])
+    ways = math.prod(math.comb(count + len(groups) - 1, count) for groups, count in zip(found, times, strict=True) if groups)
+    return found if 1 < ways <= MAX_CHOICES else []
 
 
 def _worst(answer: votes.Answer, at: arb, places: Sequence[int]) -> int:

@@ -33,6 +33,8 @@ class Pair:
     choices: pairs between which it is still open. Of a bound from above, one of them dominates the outputs on every two neighbours, or a
     mixture of them does, and it is the greatest of all; of one from below, it is one of them, and some two neighbours have each, as the
     questions are chosen. Nothing where it is not known, or there is one.
+    reached: of a bound from below, at each epsilon what some two neighbours have there, who need not be the same at every epsilon; None
+    where it is known to be no more than this pair.
 
     What bounds another pair from below has profiles of two distributions, each by itself: convex in e^epsilon, non-increasing, 1 at
     e^epsilon = 0 and at least 1 - e^epsilon. Tangents and chords of it are prolonged. What bounds from above need not be convex.
@@ -43,12 +45,14 @@ class Pair:
     everywhere: bool = False
     rests: tuple[Rest, Rest] | None = None
     choices: tuple[Pair, ...] = ()
+    reached: Pair | None = None
 
     @property
     def reversed(self) -> Pair:
         """The pair (Q, P)."""
         rests, choices = None if self.rests is None else self.rests[::-1], tuple(one.reversed for one in self.choices)
-        return Pair(self.backward, self.forward, everywhere=self.everywhere, rests=rests, choices=choices)
+        reached = None if self.reached is None else self.reached.reversed
+        return Pair(self.backward, self.forward, everywhere=self.everywhere, rests=rests, choices=choices, reached=reached)
 
     @property
     def one_way(self) -> Pair:

@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
 from itertools import accumulate, count, pairwise, product
-from math import prod
+from math import comb, prod
 from typing import Any, Final
 
 from flint import arb, arb_poly, fmpz_poly
@@ -38,7 +38,7 @@ from dpverify.trusted.theories.composition.grid import GUARD, MAX_CELLS, RULE, G
 MAX_TIMES: Final = 10**9
 """How often a part may occur."""
 MAX_CHOICES: Final = 1 << 8
-"""How many numbers of copies there may be of which it is chosen what comes next."""
+"""How many ways to choose are looked at, or numbers of copies that are left to choose from."""
 Part = tuple[Sequence[Pair], int]
 """Pairs, of which each copy of a part has the one that is chosen after what the copies before it told; and how many copies."""
 Rounded = Callable[[Sequence[Part], Grid], "Sums"]
@@ -77,19 +77,19 @@ def _integer(value: Any) -> int:
     return value
 
 
-def upper_sums(parts: Sequence[Part], grid: Grid) -> Sums:
-    """The profile of masses that bound H of the product from above."""
+def upper_sums(parts: Sequence[Part], grid: Grid, seen: bool = True) -> Sums:
+    """The profile of masses that bound H of the product from above. seen: by who chooses, what the copies before told."""
     _check(parts, grid)
-    product = _Products(grid, Side.UPPER)
-    masses = product.all(([upward(one, grid, grid.places(number)) for number, one in pairs], times) for pairs, times in _numbered(parts))
+    product = _Products(grid, Side.UPPER, seen)
+    masses = product.all(([(number, upward(one, grid, grid.places(number))) for number, one in pairs], n) for pairs, n in _numbered(parts))
     return Sums.of(masses, grid, Fraction(0), None)
 
 
-def lower_sums(parts: Sequence[Part], grid: Grid) -> Sums:
-    """The profile of masses that bound H of the product from below."""
+def lower_sums(parts: Sequence[Part], grid: Grid, seen: bool = True) -> Sums:
+    """The profile of masses that bound H of the product from below. seen: as of `upper_sums`."""
     _check(parts, grid)
-    product = _Products(grid, Side.LOWER)
-    masses = product.all(([downward(one, grid, number) for number, one in pairs], times) for pairs, times in _numbered(parts))
+    product = _Products(grid, Side.LOWER, seen)
+    masses = product.all(([(number, downward(one, grid, number)) for number, one in pairs], n) for pairs, n in _numbered(parts))
     nudges = grid.nudge * sum(times for _, times in parts)
     if grid.far is None:
         return Sums.of(masses, grid, nudges, None)
@@ -99,9 +99,13 @@ def lower_sums(parts: Sequence[Part], grid: Grid) -> Sums:
 
 
 def _numbered(parts: Sequence[Part]) -> Iterator[tuple[list[tuple[int, Pair]], int]]:
-    """Every part's pairs, with the number of the range of each."""
+    """Every part's pairs, each with the number of its first range."""
     number = count()
-    return (([(next(number), pair) for pair in pairs], times) for pairs, times in parts)
+    for pairs, times in parts:
+        first = dict[Pair, int]()
+        for pair, here in zip(pairs, number, strict=False):
+            first.setdefault(pair, here)
+        yield [(here, pair) for pair, here in first.items()], times
 
 
 def _check(parts: Sequence[Part], grid: Grid) -> None:
@@ -129,35 +133,51 @@ class _Products:
 
     grid: Grid
     side: Side
+    seen: bool = True
 
-    def all(self, parts: Iterable[tuple[Sequence[Masses], int]]) -> Masses:
+    def all(self, parts: Iterable[tuple[Sequence[tuple[int, Masses]], int]]) -> Masses:
         """The product of every part to the power of its times: of neighbours in the list first, so that short lists meet short ones.
 
         Parts of which one of several masses is chosen come last: what was told before can only inform.
         """
-        waiting, chosen, number = list[tuple[int, Masses]](), list[tuple[Sequence[Masses], int]](), 0
+        waiting, chosen = list[tuple[int, Masses]](), list[tuple[Sequence[Masses], int]]()
         for several, times in parts:  # waiting: products of 2^height parts, of falling heights
             if len(several) > 1:
-                chosen.append((several, times))
-            else:
-                height, power = 0, self.halving_power(several[0], times, number) if self.grid.doublings else self.power(several[0], times)
-                while waiting and waiting[-1][0] == height:
-                    height, power = height + 1, self.times(waiting.pop()[1], power)
-                waiting.append((height, power))
-            number += len(several)
+                chosen.append(([masses for _, masses in several], times))
+                continue
+            ((number, masses),) = several
+            height, power = 0, self.halving_power(masses, times, number) if self.grid.doublings else self.power(masses, times)
+            while waiting and waiting[-1][0] == height:
+                height, power = height + 1, self.times(waiting.pop()[1], power)
+            waiting.append((height, power))
         nothing = [Masses(0, fmpz_poly([1 << self.grid.bits]), 0)] if not waiting else []
         known = reduce(lambda after, before: self.times(before, after), (*nothing, *(one for _, one in reversed(waiting))))
-        return self.chosen(known, chosen) if chosen else known
+        if not chosen:
+            return known
+        return self.in_turn(known, chosen) if self.seen else self.beforehand(known, chosen)
 
-    def chosen(self, last: Masses, parts: Sequence[tuple[Sequence[Masses], int]]) -> Masses:
+    def in_turn(self, last: Masses, parts: Sequence[tuple[Sequence[Masses], int]]) -> Masses:
         """The greatest over all ways to choose the next part and its masses after those before, from what comes last back."""
         values = {(0,) * len(parts): last}
-        require(prod(times + 1 for _, times in parts) <= MAX_CHOICES, Undecided(f"{RULE}: there are too many choices."))
-        better = above if self.side is Side.UPPER else below
+        _look_at(prod(times + 1 for _, times in parts))
         for left in list(product(*(range(times + 1) for _, times in parts)))[1:]:
             after = [(several, values[*left[:i], left[i] - 1, *left[i + 1 :]]) for i, (several, _) in enumerate(parts) if left[i]]
-            values[left] = better([self.times(one, value) for several, value in after for one in several], self.grid)
+            values[left] = self.greatest([self.times(one, value) for several, value in after for one in several])
         return values[left]
+
+    def beforehand(self, last: Masses, parts: Sequence[tuple[Sequence[Masses], int]]) -> Masses:
+        """The greatest over all ways to choose how many copies of each part have which of its masses."""
+        _look_at(prod(comb(times + len(several) - 1, times) for several, times in parts))
+        powers = cache(lambda part, one, times: self.power(parts[part][0][one], times))
+        each = [
+            [reduce(self.times, (powers(part, one, n) for one, n in enumerate(share) if n)) for share in shares(times, len(several))]
+            for part, (several, times) in enumerate(parts)
+        ]
+        return self.greatest([reduce(self.times, way, last) for way in product(*each)])
+
+    def greatest(self, several: Sequence[Masses]) -> Masses:
+        """Masses on this side of the greatest of profiles."""
+        return (above if self.side is Side.UPPER else below)(several, self.grid)
 
     def power(self, base: Masses, times: int) -> Masses:
         """By repeated squaring, from the leading bit down."""
@@ -254,6 +274,19 @@ class _Products:
         if self.side is Side.UPPER:
             return replace(masses, low=masses.low + low, finite=kept + fmpz_poly([below]), infinite=masses.infinite + above)
         return replace(masses, low=masses.low + low, finite=kept + fmpz_poly([above]).left_shift(high - low))
+
+
+def shares(times: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """All ways to part so many copies."""
+    if parts == 1:
+        yield (times,)
+    else:
+        yield from ((first, *others) for first in range(times + 1) for others in shares(times - first, parts - 1))
+
+
+def _look_at(ways: int) -> None:
+    """Raises Undecided for more than are looked at."""
+    require(ways <= MAX_CHOICES, Undecided(f"{RULE}: more than {MAX_CHOICES} ways to choose."))
 
 
 def _total(poly: fmpz_poly) -> int:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 from flint import arb
@@ -46,30 +46,31 @@ def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> 
     return settled.together(run, distributions(parts, [inner.times for inner in runs], parameters))
 
 
-def distributions(parts: Sequence[Curve], times: Sequence[int], evidence: Evidence) -> Curve:
+def distributions(parts: Sequence[Curve], times: Sequence[int], evidence: Evidence, seen: bool = True) -> Curve:
     """Bounds on both sides, from the parts' upper pairs and from their lower pairs. Raises Rejected, CertificateError.
 
     parameters: "grid", and "reverse" for a grid of its own for the second order, where the parts' two orders differ. "chosen", where it
     is not the greatest pair that stands for each part: for each its pairs, by their numbers, in groups. Who chooses has the greatest of a
-    group, from below the first of it, and the grids have a range for each group.
+    group, from below the first of it, and the grids have a range for each group. seen: what the parts before told, before it is chosen.
     """
     grids = [losses.read_grid(evidence[key]) if key in evidence else None for key in ("grid", "reverse")]
     if grids == [None, None]:
         raise Rejected(NAME, "grid", "neither order has one.")
     uppers = [part.upper for part in parts if part.upper is not None]
     lowers = [part.lower for part in parts if part.lower is not None]
-    above = _Bounds(losses.upper_sums, losses.Sums.mirrored_above)
-    below = _Bounds(losses.lower_sums, losses.Sums.mirrored, losses.completed)
+    above = _Bounds(partial(losses.upper_sums, seen=seen), losses.Sums.mirrored_above)
+    below = _Bounds(partial(losses.lower_sums, seen=seen), losses.Sums.mirrored, losses.completed)
     groups = [_groups(part, told) for part, told in zip(parts, evidence.get("chosen", [()] * len(parts)), strict=True)]
     upper = lower = None
     if len(uppers) == len(parts):
         listed = [[greatest([pair.choices[i] for i in group]) for group in of] or [pair] for pair, of in zip(uppers, groups, strict=True)]
         upper = _pair(list(zip(listed, times, strict=True)), grids, above)
     if len(lowers) == len(parts):
-        listed = [[pair.choices[group[0]] if pair.choices else pair for group in of] or [pair] for pair, of in zip(lowers, groups, strict=True)]
-        lower = _pair(list(zip(listed, times, strict=True)), grids, below)
-    if lower is not None:
-        lower = replace(lower, rests=_rests(lowers, times))
+        lower = _pair([([pair] * max(1, len(of)), count) for pair, of, count in zip(lowers, groups, times, strict=True)], grids, below)
+        rests = _rests(lowers, times)
+        listed = [[pair.choices[of[0]] if pair.choices else pair for of in each] or [pair] for pair, each in zip(lowers, groups, strict=True)]
+        reached = replace(_pair(list(zip(listed, times, strict=True)), grids, below), rests=rests) if any(groups) else None
+        lower = replace(lower, rests=rests, reached=reached)
     rules = tuple(dict.fromkeys((NAME, *(rule for part in parts for rule in part.rules))))
     assumed = tuple(dict.fromkeys((*ASSUMED, *(line for part in parts for line in part.assumed))))
     return Curve(upper, lower, rules, assumed, tuple(dict.fromkeys(line for part in parts for line in part.below)))

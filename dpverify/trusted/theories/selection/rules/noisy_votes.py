@@ -15,6 +15,7 @@ Source: docs/theory/selection.md#noisy-votes
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from dpverify.trusted.combinators.runs import Run
@@ -35,7 +36,8 @@ def infer(run: Run, parameters: Parameters, _: Premises) -> Curve:
     """The curve of one run, the database with the votes first. Raises Rejected, Undecided, CertificateError.
 
     parameters: "moves", of each different list the number of the neighbour that the lower bound is at; of several lists "grid", and
-    "reverse", the grid of the other order.
+    "reverse", the grid of the other order, and "chosen" where all neighbours in these are looked at, as of the rule loss-distribution;
+    "below", where the lower bound has grids of its own, these.
     """
     if run.factor != ONE or run.mapped:
         raise Rejected(NAME, "the part", "its neighbours are those of one database")
@@ -47,7 +49,10 @@ def infer(run: Run, parameters: Parameters, _: Premises) -> Curve:
     if lists.total() == 1:
         return settled.single(run, curves[0])
     require("reverse" in parameters, CertificateError(f"{NAME}: both orders want a grid."))
-    found = loss_distribution.distributions(curves, [lists[each] for each in sorted(lists)], parameters)
+    counts = [lists[each] for each in sorted(lists)]
+    found = loss_distribution.distributions(curves, counts, parameters, seen=False)
+    if "below" in parameters:
+        found = replace(found, lower=loss_distribution.distributions(curves, counts, parameters["below"]).lower)
     return settled.single(run, found)
 
 
