@@ -138,7 +138,7 @@ class _Products:
     def all(self, parts: Iterable[tuple[Sequence[tuple[int, Masses]], int]]) -> Masses:
         """The product of every part to the power of its times: of neighbours in the list first, so that short lists meet short ones.
 
-        Parts of which one of several masses is chosen come last: what was told before can only inform.
+        Parts of which one of several masses is chosen come after all others: what these tell can only inform.
         """
         waiting, chosen = list[tuple[int, Masses]](), list[tuple[Sequence[Masses], int]]()
         for several, times in parts:  # waiting: products of 2^height parts, of falling heights
@@ -150,30 +150,35 @@ class _Products:
             while waiting and waiting[-1][0] == height:
                 height, power = height + 1, self.times(waiting.pop()[1], power)
             waiting.append((height, power))
-        nothing = [Masses(0, fmpz_poly([1 << self.grid.bits]), 0)] if not waiting else []
-        known = reduce(lambda after, before: self.times(before, after), (*nothing, *(one for _, one in reversed(waiting))))
-        if not chosen:
-            return known
-        return self.in_turn(known, chosen) if self.seen else self.beforehand(known, chosen)
+        known = [one for _, one in reversed(waiting)]
+        if chosen and self.seen:
+            known.append(self.in_turn(chosen))
+        product = reduce(lambda after, before: self.times(before, after), known or [self.nothing])
+        return self.beforehand(product, chosen) if chosen and not self.seen else product
 
-    def in_turn(self, last: Masses, parts: Sequence[tuple[Sequence[Masses], int]]) -> Masses:
-        """The greatest over all ways to choose the next part and its masses after those before, from what comes last back."""
-        values = {(0,) * len(parts): last}
+    @property
+    def nothing(self) -> Masses:
+        """The loss that is 0 for certain."""
+        return Masses(0, fmpz_poly([1 << self.grid.bits]), 0)
+
+    def in_turn(self, parts: Sequence[tuple[Sequence[Masses], int]]) -> Masses:
+        """The greatest over all ways to choose the next part and its masses after those before, from the last one back."""
+        values = {(0,) * len(parts): self.nothing}
         _look_at(prod(times + 1 for _, times in parts))
         for left in list(product(*(range(times + 1) for _, times in parts)))[1:]:
             after = [(several, values[*left[:i], left[i] - 1, *left[i + 1 :]]) for i, (several, _) in enumerate(parts) if left[i]]
             values[left] = self.greatest([self.times(one, value) for several, value in after for one in several])
         return values[left]
 
-    def beforehand(self, last: Masses, parts: Sequence[tuple[Sequence[Masses], int]]) -> Masses:
-        """The greatest over all ways to choose how many copies of each part have which of its masses."""
+    def beforehand(self, known: Masses, parts: Sequence[tuple[Sequence[Masses], int]]) -> Masses:
+        """The greatest over all ways to choose how many copies of each part have which of its masses, beside those that are known."""
         _look_at(prod(comb(times + len(several) - 1, times) for several, times in parts))
         powers = cache(lambda part, one, times: self.power(parts[part][0][one], times))
         each = [
             [reduce(self.times, (powers(part, one, n) for one, n in enumerate(share) if n)) for share in shares(times, len(several))]
             for part, (several, times) in enumerate(parts)
         ]
-        return self.greatest([reduce(self.times, way, last) for way in product(*each)])
+        return self.greatest([reduce(self.times, way, known) for way in product(*each)])
 
     def greatest(self, several: Sequence[Masses]) -> Masses:
         """Masses on this side of the greatest of profiles."""

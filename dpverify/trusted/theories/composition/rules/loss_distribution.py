@@ -34,6 +34,7 @@ from dpverify.trusted.theories.composition.grid import RULE, Grid
 
 NAME: Final = RULE
 ASSUMED: Final = ("the parts draw independent noise",)
+CHOSEN: Final = "which part is next, and what it asks, is chosen after what was told before"
 
 
 def infer(run: Run, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> Curve:
@@ -73,7 +74,8 @@ def distributions(parts: Sequence[Curve], times: Sequence[int], evidence: Eviden
         lower = replace(lower, rests=rests, reached=reached)
     rules = tuple(dict.fromkeys((NAME, *(rule for part in parts for rule in part.rules))))
     assumed = tuple(dict.fromkeys((*ASSUMED, *(line for part in parts for line in part.assumed))))
-    return Curve(upper, lower, rules, assumed, tuple(dict.fromkeys(line for part in parts for line in part.below)))
+    chosen = (CHOSEN,) * (seen and any(groups))
+    return Curve(upper, lower, rules, assumed, tuple(dict.fromkeys((*chosen, *(line for part in parts for line in part.below)))))
 
 
 class _Bounds(NamedTuple):
