@@ -116,7 +116,7 @@ def test_delta_of_two_lists_is_enclosed():
     )
     low, high = float(constant(judged.delta_lower)), float(constant(judged.delta_upper))
     assert low <= exact * (1 + 1e-9) and exact <= high * (1 + 1e-9)
-    assert high - low < 0.25 * exact  # the bound is by the greatest profile of each list, the other one at one neighbour of each
+    assert high == pytest.approx(exact, rel=1e-6) and low == pytest.approx(exact, rel=2e-3)
 
 
 def test_votes_that_all_agree_lose_little_and_the_guarantee_for_all_votes_is_never_passed():
