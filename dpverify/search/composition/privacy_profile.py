@@ -554,7 +554,8 @@ def _grid(
     in_all = _IN_ALL * 10 ** ((digits - _GRID_DIGITS[0]) / 2) if len(pairs) > _MOST_LONG else math.inf
     more = 10 ** (max(0, digits - _FREE_DIGITS) / 2)
     longest = min(int((_LONGEST_CHOSEN if chosen else losses.MOST_CELLS) * more), MAX_CELLS)
-    found = losses.propose(pairs, times, epsilon, delta, digits, int(evaluated * more), stand_ins, lowers, both, in_all, kinds, longest, chosen)
+    most = int(evaluated * more)
+    found = losses.propose(pairs, times, epsilon, delta, digits, most, stand_ins, lowers, both, in_all, kinds, longest, chosen)
     return losses.coarser(found, _DRAWN_CELLS) if target.drawn else found
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 import numpy as np

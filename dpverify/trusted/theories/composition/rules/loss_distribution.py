@@ -1,13 +1,16 @@
 """The curve of a composition by privacy-loss distributions, from the curves of its parts.
 
 Theorem: Convolving masses at equally spaced losses whose profile is nowhere below (above) that of each part gives a profile that is nowhere
-below (above) that of the parts' composition.
+below (above) that of the parts' composition. Where one of several pairs is chosen after what was told before, the greatest of the products
+with what is then left bounds what may be won, from the last part back.
 
 Checked:
 - the masses of every part bound its profile at every epsilon, from enclosures of it
 - every product is exact and rounded once in the safe direction
 - what leaves the range is moved in the safe direction, mass at infinity is kept
 - a bound from below is the profile of two distributions, whatever the masses
+- every pair of a part that may be chosen is looked at, by itself or in a group
+- what is reached by choosing is told of each epsilon alone: what is built on it has one pair
 
 Source: docs/theory/composition.md#loss-distribution, Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022
 """
@@ -17,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from flint import arb
@@ -64,18 +68,17 @@ def distributions(parts: Sequence[Curve], times: Sequence[int], evidence: Eviden
     groups = [_groups(part, told) for part, told in zip(parts, evidence.get("chosen", [()] * len(parts)), strict=True)]
     upper = lower = None
     if len(uppers) == len(parts):
-        listed = [[greatest([pair.choices[i] for i in group]) for group in of] or [pair] for pair, of in zip(uppers, groups, strict=True)]
-        upper = _pair(list(zip(listed, times, strict=True)), grids, above)
+        upper = _pair(_listed(uppers, groups, times, greatest), grids, above)
     if len(lowers) == len(parts):
-        lower = _pair([([pair] * max(1, len(of)), count) for pair, of, count in zip(lowers, groups, times, strict=True)], grids, below)
-        rests = _rests(lowers, times)
-        listed = [[pair.choices[of[0]] if pair.choices else pair for of in each] or [pair] for pair, each in zip(lowers, groups, strict=True)]
-        reached = replace(_pair(list(zip(listed, times, strict=True)), grids, below), rests=rests) if any(groups) else None
-        lower = replace(lower, rests=rests, reached=reached)
+        alone = [replace(pair, choices=()) for pair in lowers]
+        lower = replace(_pair(_listed(alone, groups, times, greatest), grids, below), rests=_rests(lowers, times))
+        if any(groups):
+            chosen = _pair(_listed(lowers, groups, times, itemgetter(0)), grids, below)
+            lower = replace(lower, reached=replace(chosen, rests=lower.rests))
     rules = tuple(dict.fromkeys((NAME, *(rule for part in parts for rule in part.rules))))
     assumed = tuple(dict.fromkeys((*ASSUMED, *(line for part in parts for line in part.assumed))))
-    chosen = (CHOSEN,) * (seen and any(groups))
-    return Curve(upper, lower, rules, assumed, tuple(dict.fromkeys((*chosen, *(line for part in parts for line in part.below)))))
+    turns = (CHOSEN,) * (seen and any(groups))
+    return Curve(upper, lower, rules, assumed, tuple(dict.fromkeys((*turns, *(line for part in parts for line in part.below)))))
 
 
 class _Bounds(NamedTuple):
@@ -95,6 +98,17 @@ def _groups(part: Curve, told: Sequence[Sequence[Any]]) -> list[list[int]]:
     every = sorted(number for group in groups for number in group)
     require(all(groups) and every == list(range(pairs)), Rejected(NAME, "chosen", "it does not name each pair of a part once"))
     return groups
+
+
+def _listed(
+    pairs: Sequence[Pair], groups: Sequence[list[list[int]]], times: Sequence[int], of: Callable[[Sequence[Pair]], Pair]
+) -> list[losses.Part]:
+    """The parts, each with one of every group of its pairs; with one pair, as often as there are groups, where it has no choices."""
+    listed = list[losses.Part]()
+    for pair, told, count in zip(pairs, groups, times, strict=True):
+        chosen = [of([pair.choices[i] for i in group]) if pair.choices else pair for group in told]
+        listed.append((chosen or [pair], count))
+    return listed
 
 
 def _pair(parts: Sequence[losses.Part], grids: Sequence[Grid | None], side: _Bounds) -> Pair:

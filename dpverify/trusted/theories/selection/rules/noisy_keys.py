@@ -81,8 +81,9 @@ def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
             one = first.counted(read_fraction(parameters, "count", NAME)) if "count" in parameters and new[number] < most else nothing
             lower = first.beside(one, new[number])
         elif here.lower is not None:  # as it comes it is of an answer and of one that is further up, which has the record
-            choices = [first.beside(curve.lower.reversed, j) for curve, j in zip(known, new, strict=True) if curve.lower is not None]
-            lower = replace(first.beside(here.lower.reversed, new[number]), choices=tuple(choices) if len(choices) == len(known) > 1 else ())
+            every = [first.beside(curve.lower.reversed, j) for curve, j in zip(known, new, strict=True) if curve.lower is not None]
+            choices = tuple(every) if len(every) == len(known) > 1 else ()
+            lower = replace(first.beside(here.lower.reversed, new[number]), choices=choices)
         below = (LOWER, *here.below)
     assumed = tuple(dict.fromkeys((*ASSUMED, *(line for curve in known for line in curve.assumed))))
     return settled.single(run, Curve(upper, lower, rules, assumed, below))

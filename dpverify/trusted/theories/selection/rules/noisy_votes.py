@@ -3,7 +3,7 @@
 Theorem: On a database with so many votes for each of k candidates, candidate i wins with the probability integral of phi(t - x_i) times the
 product of Phi(t - x_j), j not i, x being the votes in units of the deviation. A neighbour has one vote less of one candidate, who has any,
 and one more of another. The greatest divergence of the two laws over all neighbours, in one order and in the other, is that of this one
-database. With several lists of votes the neighbour may be any in each of them: the losses of the worst in each order add up.
+database. With several lists of votes the neighbour may be any in each of them: what is lost is the greatest of their products.
 
 Checked:
 - the probabilities, by sums over equally spaced points with a proved remainder
