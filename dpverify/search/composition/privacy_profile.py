@@ -79,6 +79,7 @@ from dpverify.trusted.theories.composition.rules import (
     parallel_composition,
     poisson_subsampling,
     sampling_without_replacement,
+    shuffling,
     single_part,
 )
 from dpverify.trusted.theories.composition.rules import independent_coordinates as product
@@ -145,6 +146,7 @@ _EVALUATED = {
     shifts.NAME: 48,
     delta_greatest.NAME: 400,
     delta_first_positive.NAME: 1000,
+    shuffling.NAME: 400,
 }
 """Rules whose profiles are slow to evaluate, with the most cells of a grid that one may have."""
 _PLACES_INSIDE = 8
