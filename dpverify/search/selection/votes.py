@@ -17,7 +17,7 @@ from dpverify.search.composition.plans import Plan
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts.pairs import Pair, greatest, one_of
 from dpverify.trusted.kernel.balls import precision, rational
-from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.model import Claim
 from dpverify.trusted.theories.composition.losses import MAX_CHOICES
 from dpverify.trusted.theories.selection import votes
@@ -32,8 +32,8 @@ _MOST_ENUMERATED: Final = 2_000
 """Outputs of all lists together that are looked at one by one."""
 _AT: Final = [k / 8 for k in range(64)]
 """Epsilons at which neighbours are compared."""
-_LONGEST: Final = 1 << 12
-"""Losses that all lists together are spread over where many ways to choose neighbours are looked at."""
+_IN_ALL: Final = 1 << 19
+"""Losses that all lists together are spread over, by all ways to choose neighbours, about."""
 _MOST_CELLS: Final = 1500
 """Cells of the grid of one list."""
 
@@ -60,10 +60,12 @@ def plan(run: Run, epsilon: float | None, delta: float, digits: int, order: str 
         found: Plan = {"rule": rule.NAME, "moves": moves}
         lowers = [rule.curve(answer, move).lower or pair for answer, move, pair in zip(answers, moves, pairs, strict=True)]
         grids = partial(_grids, times=times, at=(epsilon, None if epsilon is not None else delta), digits=digits)
-        if not (chosen := _chosen(answers, times)):
-            return found | grids(pairs, lowers)
-        uppers = [_grouped(pair, groups) for pair, groups in zip(pairs, chosen, strict=True)]
-        return found | grids(uppers, uppers, chosen=True) | {"chosen": chosen, "below": grids(lowers, lowers)}
+        chosen, ways = _chosen(answers, times)
+        if ways > 1:
+            uppers = [_grouped(pair, groups) for pair, groups in zip(pairs, chosen, strict=True)]
+            with suppress(Undecided):  # of lists that are too short
+                return found | grids(uppers, uppers, longest=_IN_ALL // ways) | {"chosen": chosen, "below": grids(lowers, lowers)}
+        return found | grids(pairs, lowers)
 
 
 def _grids(
@@ -72,15 +74,14 @@ def _grids(
     times: Sequence[int],
     at: tuple[float | None, float | None],
     digits: int,
-    chosen: bool = False,
+    longest: int | None = None,
 ) -> Plan:
-    """The grids of both orders. chosen: of each choice of the pairs."""
+    """The grids of both orders. longest: where they are of each choice of the pairs, the losses that all may be spread over."""
     found: Plan = {}
     for key in ("grid", "reverse"):
-        longest = _LONGEST if chosen else None
-        found[key] = losses.propose(uppers, times, *at, digits, _MOST_CELLS, None, lowers, longest_list=longest, chosen=chosen)
+        found[key] = losses.propose(uppers, times, *at, digits, _MOST_CELLS, None, lowers, longest_list=longest, chosen=longest is not None)
         with suppress(DpverifyError):  # without, the lower bound is less sharp
-            found[key] = found[key] if chosen else losses.touching(lowers, found[key])
+            found[key] = losses.touching(lowers, found[key]) if longest is None else found[key]
         uppers, lowers = ([pair.reversed for pair in some] for some in (uppers, lowers))
     return found
 
@@ -91,8 +92,8 @@ def _grouped(pair: Pair, groups: Sequence[Sequence[int]]) -> Pair:
     return one_of([greatest([every[move] for move in group]) for group in groups])
 
 
-def _chosen(answers: Sequence[votes.Answer], times: Sequence[int]) -> list[list[list[int]]]:
-    """For each list its neighbours in groups, the first of each the greatest; nothing where there is one group for each, or too many."""
+def _chosen(answers: Sequence[votes.Answer], times: Sequence[int]) -> tuple[list[list[list[int]]], int]:
+    """For each list its neighbours in groups, the first of each the greatest; and how many ways there are to choose, 1 where too many."""
     found = []
     for answer in answers:
         every = [np.array([float(one(arb(at)).mid()) for at in _AT for one in (pair.forward, pair.backward)]) for pair in answer.every()]
@@ -102,7 +103,7 @@ def _chosen(answers: Sequence[votes.Answer], times: Sequence[int]) -> list[list[
             groups.setdefault(first, []).append(move)
         found.append([*groups.values()])
     ways = math.prod(math.comb(count + len(groups) - 1, count) for groups, count in zip(found, times, strict=True) if groups)
-    return found if 1 < ways <= MAX_CHOICES else []
+    return found, ways if ways <= MAX_CHOICES else 1
 
 
 def _worst(answer: votes.Answer, at: arb, places: Sequence[int]) -> int:
