@@ -118,8 +118,9 @@ def propose(
         shapes = [replace(shape, rest=max(shape.rest, _left_over(pair, _NOTHING))) for shape, pair in zip(shapes, pairs, strict=True)]
     total = _Total(shapes, times)
     if chosen:
+        several = zip(pairs, shapes, strict=True)
+        shapes = [_explore(one) if pair.choices else shape for pair, shape in several for one in pair.choices or (pair,)]
         pairs, lowers, times = by_choices(pairs, lowers or pairs, times)
-        shapes = [_explore(pair) for pair in pairs]
     placed = [_with_lower(shape, pair, lower) for shape, pair, lower in zip(shapes, pairs, lowers or pairs, strict=True)]
     tilt, log_delta, at = total.at_epsilon(epsilon) if epsilon is not None else total.at_delta(float(delta or 0))
     relative = _REACHED * 10.0**-digits * (1 if epsilon is not None else tilt)

@@ -521,15 +521,21 @@ def _distribution(runs: Sequence[Run], target: Target) -> Plan:
         worse = losses.worse_order(stand_ins, times, *_aim(target), kinds) if target.worse else None
         orders = orders if worse is None else {worse: orders[worse]}
         both = worse is not None
-    chosen = _chosen(pairs, times)
-    found |= {"chosen": chosen} if chosen else {}
-    for key, (uppers, alike, others, known) in orders.items():
-        found[key] = _grid(uppers, times, alike, others, evaluated, target, both, kinds, bool(chosen))
-        if len(known) == len(runs):
-            known = losses.by_choices(uppers, known, times)[1] if chosen else known
-            with suppress(DpverifyError):  # without, the lower bound is less sharp
-                found[key] = losses.touching(known, found[key])
-    return found
+
+    def grids(chosen: bool) -> Plan:
+        made: Plan = {}
+        for key, (uppers, alike, others, known) in orders.items():
+            made[key] = _grid(uppers, times, alike, others, evaluated, target, both, kinds, chosen)
+            if len(known) == len(runs):
+                known = losses.by_choices(uppers, known, times)[1] if chosen else known
+                with suppress(DpverifyError):  # without, the lower bound is less sharp
+                    made[key] = losses.touching(known, made[key])
+        return made
+
+    if chosen := _chosen(pairs, times):
+        with suppress(Undecided):  # of lists that are too short
+            return found | {"chosen": chosen} | grids(chosen=True)
+    return found | grids(chosen=False)
 
 
 def _chosen(pairs: Sequence[Pair], times: Sequence[int]) -> list[list[list[int]]]:
