@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -19,7 +20,7 @@ from dpverify.trusted.facts.pairs import Pair, greatest, one_of
 from dpverify.trusted.kernel.balls import precision, rational
 from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.model import Claim
-from dpverify.trusted.theories.composition.losses import MAX_CHOICES
+from dpverify.trusted.theories.composition.losses import MAX_CHOICES, shares
 from dpverify.trusted.theories.selection import votes
 from dpverify.trusted.theories.selection.rules import noisy_votes as rule
 from dpverify.trusted.theories.selection.rules import votes_epsilon as pure
@@ -64,8 +65,49 @@ def plan(run: Run, epsilon: float | None, delta: float, digits: int, order: str 
         if ways > 1:
             uppers = [_grouped(pair, groups) for pair, groups in zip(pairs, chosen, strict=True)]
             with suppress(Undecided):  # of lists that are too short
-                return found | grids(uppers, uppers, longest=_IN_ALL // ways) | {"chosen": chosen, "below": grids(lowers, lowers)}
+                above = grids(uppers, uppers, longest=_IN_ALL // ways) | {"chosen": chosen}
+                return found | above | {"below": _below(answers, _worst_ways(losing, times, chosen, moves, epsilon), grids)}
         return found | grids(pairs, lowers)
+
+
+def _below(answers: Sequence[votes.Answer], ways: Sequence[Sequence[tuple[int, int]]], grids: Callable[..., Plan]) -> Plan:
+    """The grids of a lower bound at neighbours of each list, each in so many copies."""
+    pairs = [answer.at(move) for answer, way in zip(answers, ways, strict=True) for move, _ in way]
+    return grids(pairs, pairs, times=[n for way in ways for _, n in way]) | {"at": [[list(at) for at in way] for way in ways]}
+
+
+def _worst_ways(
+    orders: Sequence[Sequence[Sequence[_Loss]]],
+    times: Sequence[int],
+    chosen: Sequence[Sequence[Sequence[int]]],
+    moves: Sequence[int],
+    epsilon: float | None,
+) -> list[list[tuple[int, int]]]:
+    """For each list which neighbours in how many copies lose the most together at an epsilon; those named where it is not known."""
+    copies = (max((len(one.seen) for one in every), default=1) ** count for every, count in zip(orders[0], times, strict=True))
+    if epsilon is None or math.prod(copies) > _MOST_ENUMERATED:
+        return [[(move, count)] for move, count in zip(moves, times, strict=True)]
+    firsts = [[group[0] for group in groups] or [0] for groups in chosen]
+    every = [
+        [[(move, n) for move, n in zip(first, share, strict=True) if n] for share in shares(count, len(first))]
+        for first, count in zip(firsts, times, strict=True)
+    ]
+
+    def delta(way: Iterable[list[tuple[int, int]]]) -> float:
+        placed = list(enumerate(way))
+        return max(_delta([(losing[i][move], n) for i, at in placed for move, n in at if losing[i]], epsilon) for losing in orders)
+
+    return list(max(product(*every), key=delta))
+
+
+def _delta(parts: Sequence[tuple[_Loss, int]], epsilon: float) -> float:
+    """Of parts each so many times."""
+    losses, masses = np.zeros(1), np.ones(1)
+    for loss, times in parts:
+        share, more = np.array(loss.seen).T
+        for _ in range(times):
+            losses, masses = np.add.outer(losses, more).ravel(), np.multiply.outer(masses, share).ravel()
+    return float(np.sum(masses * np.maximum(np.exp(losses) - math.exp(epsilon), 0.0)))
 
 
 def _grids(
@@ -134,11 +176,7 @@ def _climbed(losing: Sequence[Sequence[_Loss]], times: Sequence[int], moves: lis
     """The delta at an epsilon where each list in turn has the neighbour that is worst beside those of the others, and these."""
 
     def delta(chosen: Sequence[int]) -> float:
-        outcomes = [(0.0, 1.0)]
-        for every, count, move in zip(losing, times, chosen, strict=True):
-            for _ in range(count if every else 0):
-                outcomes = [(loss + more, mass * share) for loss, mass in outcomes for share, more in every[move].seen]
-        return sum(mass * max(math.exp(loss) - math.exp(epsilon), 0.0) for loss, mass in outcomes)
+        return _delta([(every[move], count) for every, count, move in zip(losing, times, chosen, strict=True) if every], epsilon)
 
     best = delta(moves), list(moves)
     for _ in range(_SWEEPS):
