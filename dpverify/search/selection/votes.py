@@ -20,7 +20,7 @@ from dpverify.trusted.facts.pairs import Pair, greatest, one_of
 from dpverify.trusted.kernel.balls import precision, rational
 from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.model import Claim
-from dpverify.trusted.theories.composition.losses import MAX_CHOICES, shares
+from dpverify.trusted.theories.composition.losses import shares
 from dpverify.trusted.theories.selection import votes
 from dpverify.trusted.theories.selection.rules import noisy_votes as rule
 from dpverify.trusted.theories.selection.rules import votes_epsilon as pure
@@ -31,8 +31,10 @@ _ROUNDS: Final = 40
 _SWEEPS: Final = 2
 _MOST_ENUMERATED: Final = 2_000
 """Outputs of all lists together that are looked at one by one."""
-_AT: Final = [k / 8 for k in range(64)]
+_AT: Final = [k / 4 for k in range(24)]
 """Epsilons at which neighbours are compared."""
+_MOST_WAYS: Final = 128
+"""Ways to choose neighbours that are looked at."""
 _IN_ALL: Final = 1 << 19
 """Losses that all lists together are spread over, by all ways to choose neighbours, about."""
 _MOST_CELLS: Final = 1500
@@ -135,8 +137,10 @@ def _grouped(pair: Pair, groups: Sequence[Sequence[int]]) -> Pair:
 
 
 def _chosen(answers: Sequence[votes.Answer], times: Sequence[int]) -> tuple[list[list[list[int]]], int]:
-    """For each list its neighbours in groups, the first of each the greatest; and how many ways there are to choose, 1 where too many."""
-    found = []
+    """For each list its neighbours in groups, the first of each the greatest, or near it; and how many ways to choose there are."""
+    found = list[list[list[int]]]()
+    if 2 ** len(answers) > _MOST_WAYS:
+        return found, 1
     for answer in answers:
         every = [np.array([float(one(arb(at)).mid()) for at in _AT for one in (pair.forward, pair.backward)]) for pair in answer.every()]
         groups = dict[int, list[int]]()
@@ -144,8 +148,14 @@ def _chosen(answers: Sequence[votes.Answer], times: Sequence[int]) -> tuple[list
             first = next((first for first in groups if (every[move] <= every[first]).all()), move)
             groups.setdefault(first, []).append(move)
         found.append([*groups.values()])
-    ways = math.prod(math.comb(count + len(groups) - 1, count) for groups, count in zip(found, times, strict=True) if groups)
-    return found, ways if ways <= MAX_CHOICES else 1
+
+    def ways() -> int:
+        return math.prod(math.comb(count + len(groups) - 1, count) for groups, count in zip(found, times, strict=True) if groups)
+
+    while ways() > _MOST_WAYS:  # those that matter least together
+        most = max(found, key=len)
+        most[-2:] = [[*most[-2], *most[-1]]]
+    return found, ways()
 
 
 def _worst(answer: votes.Answer, at: arb, places: Sequence[int]) -> int:
