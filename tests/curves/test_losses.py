@@ -122,7 +122,8 @@ class Composed:
     """Bounds on H of a product of pairs from both sides, at every real epsilon."""
 
     def __init__(self, parts, grid):
-        self.above, self.below, self.prec = losses.upper_sums(parts, grid), losses.lower_sums(parts, grid), grid.prec
+        alone = [([pair], times) for pair, times in parts]
+        self.above, self.below, self.prec = losses.upper_sums(alone, grid), losses.lower_sums(alone, grid), grid.prec
 
     def upper(self, epsilon):
         with precision(self.prec):
@@ -657,7 +658,7 @@ def test_losses_of_a_lower_pair_and_mass_at_infinity_of_a_slow_one_are_on_the_gr
     for stand_ins in (None, [gaussian(F(1))]):
         grid = losses.read_grid(propose([upper], [2], 1.0, None, 5, stand_ins=stand_ins, lowers=[lower]))
         with precision(200):
-            below = losses.lower_sums([(lower, 2)], grid).at(arb(1))
+            below = losses.lower_sums([([lower], 2)], grid).at(arb(1))
             truth = 1 - rational(F(-2)).exp()
             assert truth - rational(F(1, 10**6)) < below <= truth
 
@@ -674,7 +675,7 @@ def test_wherever_lines_touch_they_bound_from_below(touching, epsilon):
     pair, ends = symmetric(between_ends), (frozenset(touching[0]), frozenset(touching[1]))
     with precision(200):
         at = rational(epsilon).mid()
-        below = losses.lower_sums([(pair, 1)], replace(simple_grid([None], low=-20, high=20), touching=(ends,))).at(at)
+        below = losses.lower_sums([([pair], 1)], replace(simple_grid([None], low=-20, high=20), touching=(ends,))).at(at)
         assert below <= pair.delta(at) + arb(2) ** -150
 
 
@@ -684,7 +685,7 @@ def test_where_the_density_of_losses_begins_and_ends_lines_touch_at_the_ends():
     told = touching([pair], plain)
     assert any(told["touching"][0])
     with precision(200):
-        without, found = (losses.lower_sums([(pair, 2)], losses.read_grid(grid)).at(arb(-1)) for grid in (plain, told))
+        without, found = (losses.lower_sums([([pair], 2)], losses.read_grid(grid)).at(arb(-1)) for grid in (plain, told))
         assert found > without
 
 

@@ -133,12 +133,12 @@ def test_a_density_that_ends_has_no_bound_by_its_slope(support, whole):
 def test_masses_are_of_parts_that_occur_and_have_a_range(sums):
     grid = Grid(F(1, 4), F(1, 64), 64, 64, ((-8, 8),))
     pair = curve_of_one(Run(Part(LAPLACE, ONE)), {"rule": "laplace"}).upper
-    assert sums([(pair, 1)], grid)
+    assert sums([([pair], 1)], grid)
     for times in (0, -1, losses.MAX_TIMES + 1):
         with pytest.raises(Rejected, match=f"occurs {times} times"):
-            sums([(pair, times)], grid)
-    for parts in ([], [(pair, 1), (pair, 1)]):
-        with pytest.raises(Rejected, match=f"1 ranges for {len(parts)} parts"):
+            sums([([pair], times)], grid)
+    for parts in ([], [([pair], 1), ([pair], 1)], [([pair, pair.reversed], 1)]):
+        with pytest.raises(Rejected, match=f"1 ranges for {2 * bool(parts)} parts"):
             sums(parts, grid)
 
 

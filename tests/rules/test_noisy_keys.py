@@ -3,10 +3,12 @@
 import itertools
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
 
+from dpverify.search.composition.privacy_profile import curve_of
 from dpverify.search.verify import verify
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.kernel.balls import constant, precision
@@ -172,23 +174,74 @@ def test_the_order_without_the_record_loses_less():
 # -- as parts -----------------------------------------------------------------------------------------------------
 
 
-def test_a_composition_of_two_is_known_on_both_sides():
-    part = Part(of(WHOLE, 6)[0], parse("1"))
-    two = Compose((Part(Repeat(part, parse("2"))),))
-    noise = law_of_noise(WEIGHTS["discrete Laplace"][1])
-    laws = {count: told(noise, count, 6, "counts") for count in (0, 1, 40, 41)}
-    truth = max(
-        hockey_stick(together((laws[a + 1], laws[b + 1])), together((laws[a], laws[b])), 0.75) for a in (0, 40) for b in (0, 40)
-    )
-    low, high = bounds(verify(Claim(two, parse("3/4"), None)).judgement)
-    assert low <= truth + 1e-9
-    pairs = [(laws[c + 1], laws[c]) for c in (0, 40)]
+def won(left, epsilon, loss, before=()):
+    """The most that is won by who chooses, after each output, which of the copies left is next and which of its pairs it has.
 
-    def second(loss):
-        return max(hockey_stick(p, q, 0.75 - loss) for p, q in pairs)
+    left: for each mechanism its pairs and how many copies; before: pairs of what leaves nothing to choose, told before.
+    """
 
-    chosen = max(sum(mass * (second(math.log(mass / q[word])) if q.get(word) else 1) for word, mass in p.items()) for p, q in pairs)
-    assert truth * 1.05 < chosen <= high <= truth * 1.3  # of which keys the second is may be chosen after the first is told
+    @cache
+    def most(loss, counts):
+        if math.isinf(loss) or not any(counts):
+            return -math.expm1(min(0.0, epsilon - loss))
+        rests = [tuple(n - (i == j) for j, n in enumerate(counts)) if counts[i] else None for i in range(len(left))]
+        after = ((losses, rest) for (pairs, _), rest in zip(left, rests, strict=True) for losses in pairs if rest is not None)
+        return max(sum(mass * most(round(loss + more, 9), rest) for more, mass in losses) for losses, rest in after)
+
+    if before:
+        return sum(mass * won(left, epsilon, loss + more, before[1:]) for more, mass in before[0])
+    return most(round(loss, 9), tuple(count for _, count in left))
+
+
+def losses_of(p, q):
+    """What is lost at each output, and P's mass there; outputs of one loss together."""
+    found: dict[float, float] = {}
+    for word, mass in p.items():
+        loss = round(math.log(mass / q[word]), 9) if q.get(word) else math.inf
+        found[loss] = found.get(loss, 0.0) + mass
+    return tuple(found.items())
+
+
+def losses_of_a_key(weight, threshold, order=1):
+    """Of a new key, and of one with a large count; the other order where it is -1."""
+    noise = law_of_noise(weight)
+    laws = {count: told(noise, count, threshold, "counts") for count in (0, 1, 40, 41)}
+    return [losses_of(*(laws[c + 1], laws[c])[::order]) for c in (0, 40)]
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "beside", "epsilon"),
+    [
+        ({5: 2}, True, "3/4"),
+        pytest.param({6: 2}, False, "3/4", marks=pytest.mark.wide),
+        pytest.param({3: 1, 5: 1}, True, "1", marks=pytest.mark.wide),
+        pytest.param({4: 2, 8: 2}, False, "1", marks=pytest.mark.wide),
+    ],
+)
+def test_which_keys_are_asked_about_is_chosen_after_what_was_told(thresholds, beside, epsilon):
+    parts = [Part(Repeat(Part(of(WHOLE, tau)[0], parse("1")), parse(str(times)))) for tau, times in thresholds.items()]
+    noise = Translation(parse("exp(-abs(z)/4)"), integers=True)
+    mechanism = Compose((*parts, *(Part(noise, parse("1")),) * beside))
+    law = law_of_noise(lambda z: math.exp(-abs(z) / 4))
+    before = [losses_of({z + 1: mass for z, mass in law.items()}, law)] * beside
+    for order, side in (("one-sided", 1), ("reverse", -1)):
+        left = [(losses_of_a_key(WEIGHTS["discrete Laplace"][1], tau, side), times) for tau, times in thresholds.items()]
+        truth = won(left, float(Fraction(epsilon)), 0.0, before)
+        low, high = bounds(verify(Claim(mechanism, parse(epsilon), None, order=order)).judgement)
+        assert low <= truth * (1 + 1e-6) and truth <= high * (1 + 1e-6)
+        assert high - low < 1e-3 * truth
+        claims = [Claim(mechanism, parse(epsilon), parse(str(truth * share)), order=order) for share in (1.002, 0.998)]
+        assert [verify(claim).judgement.verdict for claim in claims] == ["PROVED", "REFUTED"]
+
+
+def test_what_is_reached_by_choosing_is_no_pair_to_build_on():
+    """In a sample, and beside what is not chosen, the lower bound is that of two neighbours."""
+    inner = Part(Compose((Part(Repeat(Part(of(WHOLE, 6)[0], parse("1")), parse("2"))),)))
+    laws = [tuple(losses) for losses in losses_of_a_key(WEIGHTS["discrete Laplace"][1], 6)]
+    fixed = max(won([([one], 1), ([other], 1)], 0.75, 0.0) for one, other in itertools.product(laws, repeat=2))
+    curve = curve_of(Claim(inner.mechanism, None), 10, lambda _: None).says
+    with precision(64):
+        assert float(curve.lower.forward(constant(parse("3/4"))).mid()) <= fixed * (1 + 1e-9)
 
 
 def test_a_poisson_sample_has_the_mixture_with_the_record():

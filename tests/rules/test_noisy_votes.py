@@ -9,7 +9,9 @@ import pytest
 from scipy import special
 
 from dpverify.search.certificates import pack
+from dpverify.search.selection import votes as search
 from dpverify.search.verify import verify
+from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.kernel.balls import constant, precision
 from dpverify.trusted.kernel.certificate import Line
 from dpverify.trusted.kernel.errors import CertificateError, DpverifyError
@@ -18,6 +20,7 @@ from dpverify.trusted.kernel.judgement import check, infer
 from dpverify.trusted.kernel.model import Claim, Compose, Group, Measure, NoisyVotes, Part, PostProcess, Shuffle, Subsample
 from dpverify.trusted.kernel.proof import Proof
 from dpverify.trusted.theories.selection import votes
+from dpverify.trusted.theories.selection.rules import noisy_votes
 
 LISTS = [(9, 4, 1), (16, 0), (5, 5, 5), (40, 25, 25, 3, 0), (7, 6)]
 
@@ -118,7 +121,32 @@ def test_delta_of_two_lists_is_enclosed():
     )
     low, high = float(constant(judged.delta_lower)), float(constant(judged.delta_upper))
     assert low <= exact * (1 + 1e-9) and exact <= high * (1 + 1e-9)
-    assert high - low < 0.25 * exact  # the bound is by the greatest profile of each list, the other one at one neighbour of each
+    assert high == pytest.approx(exact, rel=1e-6) and low == pytest.approx(exact, rel=2e-3)
+
+
+@pytest.mark.wide
+def test_copies_of_a_list_may_be_at_different_neighbours():
+    """Of which no one is the worst in both, in the order without the record first."""
+    each, sigma, epsilon = (3, 8, 10), 3, 0.3
+    both = pairs(each, sigma, -1)
+
+    def delta(one, other):
+        (p, q), (r, s) = one, other
+        return np.maximum(np.outer(p, r) - math.exp(epsilon) * np.outer(q, s), 0).sum()
+
+    exact = max(itertools.starmap(delta, itertools.product(both, repeat=2)))
+    assert exact > max(delta(one, one) for one in both) * 1.01
+    judged = verify(Claim(of(each, each), parse("3/10"), None, order="reverse")).judgement
+    assert float(constant(judged.delta_upper)) == pytest.approx(exact, rel=1e-6)
+    assert float(constant(judged.delta_lower)) == pytest.approx(exact, rel=1e-3)
+    told = search.plan(Run(Part(of(each, each))), epsilon, 0.0, 3, "reverse")
+    for at, why in (
+        ([[[0, 1]]], "does not say of each copy"),
+        ([[[0, 3]]], "not a whole number from 1 to 2"),
+        ([[[99, 2]]], "not a whole number from 0"),
+    ):
+        with pytest.raises((CertificateError, DpverifyError), match=why):
+            noisy_votes.infer(Run(Part(of(each, each))), {**told, "below": {**told["below"], "at": at}}, ())
 
 
 def test_votes_that_all_agree_lose_little_and_the_guarantee_for_all_votes_is_never_passed():

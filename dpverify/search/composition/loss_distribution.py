@@ -70,6 +70,8 @@ _EACH_DOUBLING: Final = 6 / 2**_FIRST_DOUBLING
 """The error of a doubling, in variances of the loss, over that of the first grid: 2 h^2 for each of the sums over h^2/3 for each loss."""
 _REACHED: Final = 0.7
 """The width that a grid is made for, of the width that is wanted: wider cells where losses are rare add to it."""
+_TINY: Final = 64
+"""Single losses that make less than such a part of the error that is allowed need not be on the grid."""
 _SHIFTED: Final = 0.02
 """Of the error of the first grid what rare losses add that are rounded to wider places."""
 _BODY: Final = 8.0
@@ -95,6 +97,7 @@ def propose(
     in_all: float = math.inf,
     kinds: Sequence[Any] = (),
     longest_list: int | None = None,
+    chosen: bool = False,
 ) -> dict[str, Any]:
     """The grid, as evidence for `curves.losses.read_grid`, for bounds on delta at an epsilon or on epsilon at a delta.
 
@@ -103,7 +106,8 @@ def propose(
     three evaluations of its profile. in_all: of all parts together. stand_ins: pairs that are like the given ones and quicker to evaluate,
     for a first look at them. lowers: the pairs of the lower bound, where they are others, whose losses are to be on the grid too. both:
     the grid is to do for the reversed order as well, which has another profile, and is not the worse one. kinds: pairs of one are alike
-    but for their size. longest_list: MOST_CELLS, where nothing else is said.
+    but for their size. longest_list: MOST_CELLS, where nothing else is said. chosen: each of the choices of
+    a pair has a range of its own.
     Raises ValueError unless just one of epsilon and delta is given, and Undecided where losses reach too far for any grid.
     """
     if (epsilon is None) == (delta is None):
@@ -112,14 +116,18 @@ def propose(
     shapes = _shapes(stand_ins or pairs, kinds)
     if stand_ins:
         shapes = [replace(shape, rest=max(shape.rest, _left_over(pair, _NOTHING))) for shape, pair in zip(shapes, pairs, strict=True)]
-    placed = [_with_lower(shape, pair, lower) for shape, pair, lower in zip(shapes, pairs, lowers or pairs, strict=True)]
     total = _Total(shapes, times)
+    if chosen:
+        several = zip(pairs, shapes, strict=True)
+        shapes = [_explore(one) if pair.choices else shape for pair, shape in several for one in pair.choices or (pair,)]
+        pairs, lowers, times = by_choices(pairs, lowers or pairs, times)
+    placed = [_with_lower(shape, pair, lower) for shape, pair, lower in zip(shapes, pairs, lowers or pairs, strict=True)]
     tilt, log_delta, at = total.at_epsilon(epsilon) if epsilon is not None else total.at_delta(float(delta or 0))
     relative = _REACHED * 10.0**-digits * (1 if epsilon is not None else tilt)
     lost = 2.5 - max(log_delta, _LEAST_LOG) + (at if both else 0.0) - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))
     tail = math.ceil(lost / math.log(2))  # of the other order, at the same epsilon, e^epsilon as much is lost
-    doublings = [_doublings(shape, count) for shape, count in zip(shapes, times, strict=True)]
-    spread = total.spread(tail * math.log(2), doublings)
+    doublings = [[] if chosen else _doublings(shape, count) for shape, count in zip(shapes, times, strict=True)]
+    spread = total.spread(tail * math.log(2), doublings[: len(total.shapes)])
     deviations = [shape.deviation for shape in shapes if shape.deviation > _SINGLE]
     resolved = max(min(deviations, default=math.inf) / _RESOLUTION, spread / ENOUGH_CELLS)
     errors = sum(count * (1 + len(turns) * _EACH_DOUBLING) for count, turns in zip(times, doublings, strict=True))
@@ -156,6 +164,16 @@ def propose(
     if any(shape.rest > 2.0**-tail for shape in shapes):
         evidence["far"] = str(_far(lowers or pairs, max(high for _, high in ranges) * spacing, 2.0**-tail))
     return evidence
+
+
+def by_choices(pairs: Sequence[Pair], lowers: Sequence[Pair], times: Sequence[int]) -> tuple[list[Pair], list[Pair], list[int]]:
+    """Each choice of the pairs by itself, with the pair of the lower bound and how often it is run."""
+    found = [
+        (one, low, count)
+        for pair, lower, count in zip(pairs, lowers, times, strict=True)
+        for one, low in zip(pair.choices or (pair,), lower.choices or (lower,) * max(1, len(pair.choices)), strict=True)
+    ]
+    return [one for one, _, _ in found], [low for _, low, _ in found], [count for _, _, count in found]
 
 
 _FARTHEST: Final = 90.0
@@ -637,7 +655,7 @@ def _spacing(wanted: float, shapes: Sequence[_Shape], times: Sequence[int], spre
     weights: dict[Fraction, float] = {}
     for shape, k in zip(shapes, times, strict=True):
         for place, mass in shape.atoms:
-            if place != 0:
+            if k * mass * abs(place) > allowed / _TINY:  # others may as well be at 0
                 weights[abs(place)] = weights.get(abs(place), 0.0) + k * mass
     if not weights:
         return Fraction(1, math.ceil(1 / wanted)) if wanted < 1 else Fraction(1)

@@ -68,6 +68,7 @@ from dpverify.trusted.kernel.model import (
 from dpverify.trusted.kernel.proof import Place, Proof
 from dpverify.trusted.theories.composition import one_sided_tables
 from dpverify.trusted.theories.composition.grid import MAX_CELLS
+from dpverify.trusted.theories.composition.losses import MAX_CHOICES
 from dpverify.trusted.theories.composition.rules import (
     bounded_range,
     closed_profile,
@@ -78,6 +79,7 @@ from dpverify.trusted.theories.composition.rules import (
     parallel_composition,
     poisson_subsampling,
     sampling_without_replacement,
+    shuffling,
     single_part,
 )
 from dpverify.trusted.theories.composition.rules import independent_coordinates as product
@@ -124,6 +126,10 @@ _TOLD: dict[str, Callable[[Run], Plan]] = {
 }
 """What rules are told beside the noise."""
 _MOST_EVALUATED = 6000
+_MOST_CHOSEN = 200
+"""Products of lists of masses of which the greatest is taken."""
+_LONGEST_CHOSEN = 1 << 13
+"""Losses that a composition is spread over where the greatest is taken again and again."""
 _FREE_DIGITS = 5
 """For more digits a grid may have more places than otherwise."""
 _IN_ALL = 100_000
@@ -140,6 +146,7 @@ _EVALUATED = {
     shifts.NAME: 48,
     delta_greatest.NAME: 400,
     delta_first_positive.NAME: 1000,
+    shuffling.NAME: 400,
 }
 """Rules whose profiles are slow to evaluate, with the most cells of a grid that one may have."""
 _PLACES_INSIDE = 8
@@ -514,12 +521,28 @@ def _distribution(runs: Sequence[Run], target: Target) -> Plan:
         worse = losses.worse_order(stand_ins, times, *_aim(target), kinds) if target.worse else None
         orders = orders if worse is None else {worse: orders[worse]}
         both = worse is not None
-    for key, (uppers, alike, others, known) in orders.items():
-        found[key] = _grid(uppers, times, alike, others, evaluated, target, both, kinds)
-        if len(known) == len(runs):
-            with suppress(DpverifyError):  # without, the lower bound is less sharp
-                found[key] = losses.touching(known, found[key])
-    return found
+
+    def grids(chosen: bool) -> Plan:
+        made: Plan = {}
+        for key, (uppers, alike, others, known) in orders.items():
+            made[key] = _grid(uppers, times, alike, others, evaluated, target, both, kinds, chosen)
+            if len(known) == len(runs):
+                known = losses.by_choices(uppers, known, times)[1] if chosen else known
+                with suppress(DpverifyError):  # without, the lower bound is less sharp
+                    made[key] = losses.touching(known, made[key])
+        return made
+
+    if chosen := _chosen(pairs, times):
+        with suppress(Undecided):  # of lists that are too short
+            return found | {"chosen": chosen} | grids(chosen=True)
+    return found | grids(chosen=False)
+
+
+def _chosen(pairs: Sequence[Pair], times: Sequence[int]) -> list[list[list[int]]]:
+    """For each part its pairs, each in a group of its own; nothing where there is one for each, or to look at each takes too long."""
+    states = math.prod(count + 1 for pair, count in zip(pairs, times, strict=True) if pair.choices)
+    steps = states * sum(len(pair.choices) for pair in pairs)
+    return [[[i] for i in range(len(pair.choices))] for pair in pairs] if 0 < steps <= _MOST_CHOSEN and states <= MAX_CHOICES else []
 
 
 def _grid(
@@ -531,14 +554,16 @@ def _grid(
     target: Target,
     both: bool,
     kinds: Sequence[tuple[str, ...]],
+    chosen: bool,
 ) -> Plan:
     """The grid that is sharpest at the claimed delta, else at the claimed epsilon, else about a guess at delta."""
     epsilon, delta = _aim(target)
     digits = min(max(target.digits // 5, _GRID_DIGITS[0]), _GRID_DIGITS[-1])
     in_all = _IN_ALL * 10 ** ((digits - _GRID_DIGITS[0]) / 2) if len(pairs) > _MOST_LONG else math.inf
     more = 10 ** (max(0, digits - _FREE_DIGITS) / 2)
-    longest = min(int(losses.MOST_CELLS * more), MAX_CELLS)
-    found = losses.propose(pairs, times, epsilon, delta, digits, int(evaluated * more), stand_ins, lowers, both, in_all, kinds, longest)
+    longest = min(int((_LONGEST_CHOSEN if chosen else losses.MOST_CELLS) * more), MAX_CELLS)
+    most = int(evaluated * more)
+    found = losses.propose(pairs, times, epsilon, delta, digits, most, stand_ins, lowers, both, in_all, kinds, longest, chosen)
     return losses.coarser(found, _DRAWN_CELLS) if target.drawn else found
 
 

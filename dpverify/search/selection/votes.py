@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
+from itertools import product
 from typing import Any, Final
 
+import numpy as np
 from flint import arb
 
 from dpverify.search.composition import loss_distribution as losses
 from dpverify.search.composition.plans import Plan
 from dpverify.trusted.combinators.runs import Run
-from dpverify.trusted.facts.pairs import Pair
+from dpverify.trusted.facts.pairs import Pair, greatest, one_of
 from dpverify.trusted.kernel.balls import precision, rational
-from dpverify.trusted.kernel.errors import DpverifyError
+from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.model import Claim
+from dpverify.trusted.theories.composition.losses import shares
 from dpverify.trusted.theories.selection import votes
 from dpverify.trusted.theories.selection.rules import noisy_votes as rule
 from dpverify.trusted.theories.selection.rules import votes_epsilon as pure
@@ -27,6 +31,12 @@ _ROUNDS: Final = 40
 _SWEEPS: Final = 2
 _MOST_ENUMERATED: Final = 2_000
 """Outputs of all lists together that are looked at one by one."""
+_AT: Final = [k / 4 for k in range(24)]
+"""Epsilons at which neighbours are compared."""
+_MOST_WAYS: Final = 128
+"""Ways to choose neighbours that are looked at."""
+_IN_ALL: Final = 1 << 19
+"""Losses that all lists together are spread over, by all ways to choose neighbours, about."""
 _MOST_CELLS: Final = 1500
 """Cells of the grid of one list."""
 
@@ -52,12 +62,100 @@ def plan(run: Run, epsilon: float | None, delta: float, digits: int, order: str 
         moves = _worst_of_all(losing, times, epsilon, delta)
         found: Plan = {"rule": rule.NAME, "moves": moves}
         lowers = [rule.curve(answer, move).lower or pair for answer, move, pair in zip(answers, moves, pairs, strict=True)]
-        for key in ("grid", "reverse"):
-            found[key] = losses.propose(pairs, times, epsilon, None if epsilon is not None else delta, digits, _MOST_CELLS, None, lowers)
-            with suppress(DpverifyError):  # without, the lower bound is less sharp
-                found[key] = losses.touching(lowers, found[key])
-            pairs, lowers = ([pair.reversed for pair in some] for some in (pairs, lowers))
+        grids = partial(_grids, times=times, at=(epsilon, None if epsilon is not None else delta), digits=digits)
+        chosen, ways = _chosen(answers, times)
+        if ways > 1:
+            uppers = [_grouped(pair, groups) for pair, groups in zip(pairs, chosen, strict=True)]
+            with suppress(Undecided):  # of lists that are too short
+                above = grids(uppers, uppers, longest=_IN_ALL // ways) | {"chosen": chosen}
+                return found | above | {"below": _below(answers, _worst_ways(losing, times, chosen, moves, epsilon), grids)}
+        return found | grids(pairs, lowers)
+
+
+def _below(answers: Sequence[votes.Answer], ways: Sequence[Sequence[tuple[int, int]]], grids: Callable[..., Plan]) -> Plan:
+    """The grids of a lower bound at neighbours of each list, each in so many copies."""
+    pairs = [answer.at(move) for answer, way in zip(answers, ways, strict=True) for move, _ in way]
+    return grids(pairs, pairs, times=[n for way in ways for _, n in way]) | {"at": [[list(at) for at in way] for way in ways]}
+
+
+def _worst_ways(
+    orders: Sequence[Sequence[Sequence[_Loss]]],
+    times: Sequence[int],
+    chosen: Sequence[Sequence[Sequence[int]]],
+    moves: Sequence[int],
+    epsilon: float | None,
+) -> list[list[tuple[int, int]]]:
+    """For each list which neighbours in how many copies lose the most together at an epsilon; those named where it is not known."""
+    copies = (max((len(one.seen) for one in every), default=1) ** count for every, count in zip(orders[0], times, strict=True))
+    if epsilon is None or math.prod(copies) > _MOST_ENUMERATED:
+        return [[(move, count)] for move, count in zip(moves, times, strict=True)]
+    firsts = [[group[0] for group in groups] or [0] for groups in chosen]
+    every = [
+        [[(move, n) for move, n in zip(first, share, strict=True) if n] for share in shares(count, len(first))]
+        for first, count in zip(firsts, times, strict=True)
+    ]
+
+    def delta(way: Iterable[list[tuple[int, int]]]) -> float:
+        placed = list(enumerate(way))
+        return max(_delta([(losing[i][move], n) for i, at in placed for move, n in at if losing[i]], epsilon) for losing in orders)
+
+    return list(max(product(*every), key=delta))
+
+
+def _delta(parts: Sequence[tuple[_Loss, int]], epsilon: float) -> float:
+    """Of parts each so many times."""
+    losses, masses = np.zeros(1), np.ones(1)
+    for loss, times in parts:
+        share, more = np.array(loss.seen).T
+        for _ in range(times):
+            losses, masses = np.add.outer(losses, more).ravel(), np.multiply.outer(masses, share).ravel()
+    return float(np.sum(masses * np.maximum(np.exp(losses) - math.exp(epsilon), 0.0)))
+
+
+def _grids(
+    uppers: Sequence[Pair],
+    lowers: Sequence[Pair],
+    times: Sequence[int],
+    at: tuple[float | None, float | None],
+    digits: int,
+    longest: int | None = None,
+) -> Plan:
+    """The grids of both orders. longest: where they are of each choice of the pairs, the losses that all may be spread over."""
+    found: Plan = {}
+    for key in ("grid", "reverse"):
+        found[key] = losses.propose(uppers, times, *at, digits, _MOST_CELLS, None, lowers, longest_list=longest, chosen=longest is not None)
+        with suppress(DpverifyError):  # without, the lower bound is less sharp
+            found[key] = losses.touching(lowers, found[key]) if longest is None else found[key]
+        uppers, lowers = ([pair.reversed for pair in some] for some in (uppers, lowers))
     return found
+
+
+def _grouped(pair: Pair, groups: Sequence[Sequence[int]]) -> Pair:
+    """The greatest of the neighbours that are named, and the greatest of each group for its choices."""
+    every = pair.choices or (pair,)
+    return one_of([greatest([every[move] for move in group]) for group in groups])
+
+
+def _chosen(answers: Sequence[votes.Answer], times: Sequence[int]) -> tuple[list[list[list[int]]], int]:
+    """For each list its neighbours in groups, the first of each the greatest, or near it; and how many ways to choose there are."""
+    found = list[list[list[int]]]()
+    if 2 ** len(answers) > _MOST_WAYS:
+        return found, 1
+    for answer in answers:
+        every = [np.array([float(one(arb(at)).mid()) for at in _AT for one in (pair.forward, pair.backward)]) for pair in answer.every()]
+        groups = dict[int, list[int]]()
+        for move in sorted(range(len(every)), key=lambda move: -every[move].sum()):
+            first = next((first for first in groups if (every[move] <= every[first]).all()), move)
+            groups.setdefault(first, []).append(move)
+        found.append([*groups.values()])
+
+    def ways() -> int:
+        return math.prod(math.comb(count + len(groups) - 1, count) for groups, count in zip(found, times, strict=True) if groups)
+
+    while ways() > _MOST_WAYS:  # those that matter least together
+        most = max(found, key=len)
+        most[-2:] = [[*most[-2], *most[-1]]]
+    return found, ways()
 
 
 def _worst(answer: votes.Answer, at: arb, places: Sequence[int]) -> int:
@@ -88,11 +186,7 @@ def _climbed(losing: Sequence[Sequence[_Loss]], times: Sequence[int], moves: lis
     """The delta at an epsilon where each list in turn has the neighbour that is worst beside those of the others, and these."""
 
     def delta(chosen: Sequence[int]) -> float:
-        outcomes = [(0.0, 1.0)]
-        for every, count, move in zip(losing, times, chosen, strict=True):
-            for _ in range(count if every else 0):
-                outcomes = [(loss + more, mass * share) for loss, mass in outcomes for share, more in every[move].seen]
-        return sum(mass * max(math.exp(loss) - math.exp(epsilon), 0.0) for loss, mass in outcomes)
+        return _delta([(every[move], count) for every, count, move in zip(losing, times, chosen, strict=True) if every], epsilon)
 
     best = delta(moves), list(moves)
     for _ in range(_SWEEPS):

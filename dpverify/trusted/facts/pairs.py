@@ -7,7 +7,7 @@ It determines the pair up to post-processing in both directions, which is all th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, Final
 
@@ -30,6 +30,12 @@ class Pair:
     rests: enclose, or bound from below, what the two profiles tend to: the mass of outputs that only the first of the two has, for both
     orders. None where it is not known; no finite epsilon meets a smaller delta.
 
+    choices: pairs between which it is still open. Of a bound from above, one of them dominates the outputs on every two neighbours, or a
+    mixture of them does, and it is the greatest of all; of one from below, it is one of them, and some two neighbours have each, as the
+    questions are chosen. Nothing where it is not known, or there is one.
+    reached: of a bound from below, at each epsilon what some two neighbours have there, who need not be the same at every epsilon; None
+    where it is known to be no more than this pair.
+
     What bounds another pair from below has profiles of two distributions, each by itself: convex in e^epsilon, non-increasing, 1 at
     e^epsilon = 0 and at least 1 - e^epsilon. Tangents and chords of it are prolonged. What bounds from above need not be convex.
     """
@@ -38,11 +44,15 @@ class Pair:
     backward: Profile
     everywhere: bool = False
     rests: tuple[Rest, Rest] | None = None
+    choices: tuple[Pair, ...] = ()
+    reached: Pair | None = None
 
     @property
     def reversed(self) -> Pair:
         """The pair (Q, P)."""
-        return Pair(self.backward, self.forward, everywhere=self.everywhere, rests=None if self.rests is None else self.rests[::-1])
+        rests, choices = None if self.rests is None else self.rests[::-1], tuple(one.reversed for one in self.choices)
+        reached = None if self.reached is None else self.reached.reversed
+        return Pair(self.backward, self.forward, everywhere=self.everywhere, rests=rests, choices=choices, reached=reached)
 
     @property
     def one_way(self) -> Pair:
@@ -106,6 +116,11 @@ def greatest(pairs: Sequence[Pair]) -> Pair:
     forward = extreme([pair.forward for pair in pairs], arb.max)
     backward = forward if same else extreme([pair.backward for pair in pairs], arb.max)
     return Pair(forward, backward, everywhere=all(pair.everywhere for pair in pairs))
+
+
+def one_of(pairs: Sequence[Pair]) -> Pair:
+    """The greatest of pairs of which one dominates the outputs on every two neighbours."""
+    return replace(greatest(pairs), choices=tuple(pairs) if len(pairs) > 1 else ())
 
 
 def extreme(profiles: Sequence[Profile], better: Callable[[arb, arb], arb]) -> Profile:

@@ -7,22 +7,26 @@ probability p = rho/(1 + rho) on the first data, and of the second on the other.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
-from flint import arb, ctx
+from flint import arb, ctx, fmpz_poly
 
 from dpverify.trusted.kernel.balls import precision
 from dpverify.trusted.kernel.errors import Undecided
+from dpverify.trusted.numbers.each_precision import per_precision
 
 _GUARD: Final = 64
 _HALF: Final = arb(1) / 2
+_FEW: Final = 2_000
+"""Coins whose numbers of ways are whole numbers that are quickly added up."""
 
 
 def at_least(count: int, least: int, chance: arb) -> arb:
     """The probability that of so many trials, each with a chance above 0, at least so many succeed."""
     if least <= 0 or least > count:
         return arb(least <= 0)
+    if chance is _HALF and count <= _FEW:
+        return arb((fmpz_poly([1, 1]) ** count).right_shift(least)(1)) / arb(2) ** count
     found: arb = chance.beta_lower(least, count - least + 1, 1)
     return found
 
@@ -43,14 +47,14 @@ def floor(ball: arb) -> tuple[int, bool]:
     return int(high), bool(low == high)
 
 
-@dataclass(frozen=True, slots=True)
 class Clones:
     """n - 1 others. rho, above 1: of the losses of the one. least, most: how many clones are looked at."""
 
-    others: int
-    rho: Callable[[], arb]
-    least: int
-    most: int
+    __slots__ = ("least", "most", "others", "rest", "rho")
+
+    def __init__(self, others: int, rho: Callable[[], arb], least: int, most: int) -> None:
+        self.others, self.rho, self.least, self.most = others, rho, least, most
+        self.rest = per_precision(lambda: 1 - at_least(others, least, 1 / rho()) + at_least(others, most + 1, 1 / rho()))
 
     def profile(self, epsilon: arb) -> arb:
         """H at an exact epsilon: of the numbers of clones between `least` and `most`, and at most all that is left."""
@@ -58,9 +62,7 @@ class Clones:
             rho, factor = self.rho(), epsilon.exp()
             if factor >= rho:
                 return arb(0)
-            share = 1 / rho
-            rest = 1 - at_least(self.others, self.least, share) + at_least(self.others, self.most + 1, share)
-            return self._inside(rho, share, factor) + arb(0).union(rest.upper())
+            return self._inside(rho, 1 / rho, factor) + arb(0).union(self.rest().upper())
 
     def _inside(self, rho: arb, share: arb, factor: arb) -> arb:
         """The sum over C of P[C = c] times what c clones leave, where more than a share of all outputs is of the first sort."""

@@ -22,7 +22,7 @@ left at a far loss, w is kept as a mass at that loss and the corners are measure
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
@@ -126,17 +126,21 @@ class Masses:
 def upward(pair: Pair, grid: Grid, places: Sequence[int]) -> Masses:
     """Masses at the losses h times each place, and at +inf, whose profile is nowhere below H of the pair."""
     with precision(grid.prec):
-        weights = _Weights(grid, ceiling)
-        values = (ceiling(pair.delta(rational(j * grid.spacing)), grid.bits) for j in places)
-        heights = list(accumulate(values, min, initial=1 << grid.bits))[1:]
-        sums = [1 << grid.bits]
-        sums += [
-            after - (weights[right - left] * (after - before) >> grid.prec)
-            for (before, after), (left, right) in zip(pairwise(heights), pairwise(places), strict=True)
-        ]
+        values = [ceiling(pair.delta(rational(j * grid.spacing)), grid.bits) for j in places]
+        return joined(values, 1 << grid.bits, grid, places)
+
+
+def joined(values: Iterable[int], start: int, grid: Grid, places: Sequence[int], doublings: int = 0) -> Masses:
+    """Masses whose profile is the polygon of corners at some places, or above it, from a height at alpha = 0 that none of them exceeds."""
+    heights, weights = list(accumulate(values, min, initial=start))[1:], _Weights(grid, ceiling)
+    sums = [start]
+    sums += [
+        after - (weights[right - left << doublings] * (after - before) >> grid.prec)
+        for (before, after), (left, right) in zip(pairwise(heights), pairwise(places), strict=True)
+    ]
     sums.append(heights[-1])
     falling = list(accumulate(reversed(sums), max))[::-1]
-    return Masses(places[0], _spread(places, falling), falling[-1])
+    return Masses(places[0], _spread(places, falling), falling[-1], doublings)
 
 
 def downward(pair: Pair, grid: Grid, part: int) -> Masses:
@@ -144,11 +148,15 @@ def downward(pair: Pair, grid: Grid, part: int) -> Masses:
     places = grid.places(part)
     with precision(grid.prec):
         rest = rest_of(pair, grid, places[-1])
-        cells = lines_below(pair, grid, part, rest)
-        widths = [right - left for left, right in pairwise(places)]
-        sums = line_sums(_convex(corners(cells, rest), widths, grid), widths, grid)
+        return under(lines_below(pair, grid, part, rest), rest, grid, places)
+
+
+def under(cells: Sequence[Line], rest: int, grid: Grid, places: Sequence[int], doublings: int = 0) -> Masses:
+    """Masses whose profile is on no cell between the places above its line, which is at least `rest` there."""
+    widths = [right - left << doublings for left, right in pairwise(places)]
+    sums = line_sums(_convex(corners(cells, rest), widths, grid), widths, grid)
     falling = list(accumulate([max(0, cells[0].start - rest), *sums, 0], min))
-    return Masses(places[0], _spread(places, falling), rest)
+    return Masses(places[0], _spread(places, falling), rest, doublings)
 
 
 def floor(ball: arb, bits: int) -> int:

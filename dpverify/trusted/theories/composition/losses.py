@@ -17,12 +17,13 @@ handed on, where tangents and samples of it want a pair (theory#loss-distributio
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
-from functools import reduce
-from itertools import accumulate, pairwise
+from functools import cache, reduce
+from itertools import accumulate, count, pairwise, product
+from math import comb, prod
 from typing import Any, Final
 
 from flint import arb, arb_poly, fmpz_poly
@@ -30,13 +31,18 @@ from flint import arb, arb_poly, fmpz_poly
 from dpverify.trusted.facts.pairs import Pair
 from dpverify.trusted.kernel.balls import exact, precision, rational
 from dpverify.trusted.kernel.canonical_form import exact_fraction
-from dpverify.trusted.kernel.errors import Rejected
+from dpverify.trusted.kernel.errors import Rejected, Undecided, require
+from dpverify.trusted.theories.composition.choices import above, below
 from dpverify.trusted.theories.composition.grid import GUARD, MAX_CELLS, RULE, Grid, Masses, downward, floor, upward
 
 MAX_TIMES: Final = 10**9
 """How often a part may occur."""
-Rounded = Callable[[Sequence[tuple[Pair, int]], Grid], "Sums"]
-"""The profile of masses that bound H of a product of pairs, each as often as it says, on one side."""
+MAX_CHOICES: Final = 1 << 8
+"""How many ways to choose are looked at, or numbers of copies that are left to choose from."""
+Part = tuple[Sequence[Pair], int]
+"""Pairs, of which each copy of a part has the one that is chosen after what the copies before it told; and how many copies."""
+Rounded = Callable[[Sequence[Part], Grid], "Sums"]
+"""The profile of masses that bound H of a product of parts on one side."""
 
 _BLOCK: Final = 1024
 """What lies beyond a multiple of so many cells is summed once."""
@@ -71,30 +77,41 @@ def _integer(value: Any) -> int:
     return value
 
 
-def upper_sums(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Sums:
-    """The profile of masses that bound H of the product from above."""
+def upper_sums(parts: Sequence[Part], grid: Grid, seen: bool = True) -> Sums:
+    """The profile of masses that bound H of the product from above. seen: by who chooses, what the copies before told."""
     _check(parts, grid)
-    product = _Products(grid, Side.UPPER)
-    masses = product.all((upward(pair, grid, grid.places(part)), times) for part, (pair, times) in enumerate(parts))
+    product = _Products(grid, Side.UPPER, seen)
+    masses = product.all(([(number, upward(one, grid, grid.places(number))) for number, one in pairs], n) for pairs, n in _numbered(parts))
     return Sums.of(masses, grid, Fraction(0), None)
 
 
-def lower_sums(parts: Sequence[tuple[Pair, int]], grid: Grid) -> Sums:
-    """The profile of masses that bound H of the product from below."""
+def lower_sums(parts: Sequence[Part], grid: Grid, seen: bool = True) -> Sums:
+    """The profile of masses that bound H of the product from below. seen: as of `upper_sums`."""
     _check(parts, grid)
-    product = _Products(grid, Side.LOWER)
-    masses = product.all((downward(pair, grid, part), times) for part, (pair, times) in enumerate(parts))
+    product = _Products(grid, Side.LOWER, seen)
+    masses = product.all(([(number, downward(one, grid, number)) for number, one in pairs], n) for pairs, n in _numbered(parts))
     nudges = grid.nudge * sum(times for _, times in parts)
     if grid.far is None:
         return Sums.of(masses, grid, nudges, None)
     unit = 2**grid.most_doublings  # places that are left are multiples of it, so that no mass moves further down
-    others = sum((times * min(0, low // unit * unit) for (_, times), (low, _) in zip(parts, grid.ranges, strict=True)), 0) * grid.spacing
-    return Sums.of(masses, grid, nudges, grid.far + others - nudges)
+    lowest = (times * min(0, *(grid.ranges[number][0] // unit * unit for number, _ in pairs)) for pairs, times in _numbered(parts))
+    return Sums.of(masses, grid, nudges, grid.far + sum(lowest) * grid.spacing - nudges)
 
 
-def _check(parts: Sequence[tuple[Pair, int]], grid: Grid) -> None:
-    if not parts or len(parts) != len(grid.ranges):
-        raise Rejected(RULE, "ranges", f"{len(grid.ranges)} ranges for {len(parts)} parts; each part needs one.")
+def _numbered(parts: Sequence[Part]) -> Iterator[tuple[list[tuple[int, Pair]], int]]:
+    """Every part's pairs, each with the number of its first range."""
+    number = count()
+    for pairs, times in parts:
+        first = dict[Pair, int]()
+        for pair, here in zip(pairs, number, strict=False):
+            first.setdefault(pair, here)
+        yield [(here, pair) for pair, here in first.items()], times
+
+
+def _check(parts: Sequence[Part], grid: Grid) -> None:
+    pairs = sum(len(pairs) for pairs, _ in parts)
+    if not pairs or pairs != len(grid.ranges):
+        raise Rejected(RULE, "ranges", f"{len(grid.ranges)} ranges for {pairs} parts; each part needs one.")
     for number, (_, times) in enumerate(parts):
         if not 1 <= times <= MAX_TIMES:
             raise Rejected(RULE, f"part {number}", f"it occurs {times} times; between 1 and {MAX_TIMES} is allowed.")
@@ -116,16 +133,56 @@ class _Products:
 
     grid: Grid
     side: Side
+    seen: bool = True
 
-    def all(self, parts: Iterable[tuple[Masses, int]]) -> Masses:
-        """The product of every part to the power of its times: of neighbours in the list first, so that short lists meet short ones."""
-        waiting = list[tuple[int, Masses]]()  # products of 2^height parts, of falling heights
-        for number, (masses, times) in enumerate(parts):
+    def all(self, parts: Iterable[tuple[Sequence[tuple[int, Masses]], int]]) -> Masses:
+        """The product of every part to the power of its times: of neighbours in the list first, so that short lists meet short ones.
+
+        Parts of which one of several masses is chosen come after all others: what these tell can only inform.
+        """
+        waiting, chosen = list[tuple[int, Masses]](), list[tuple[Sequence[Masses], int]]()
+        for several, times in parts:  # waiting: products of 2^height parts, of falling heights
+            if len(several) > 1:
+                chosen.append(([masses for _, masses in several], times))
+                continue
+            ((number, masses),) = several
             height, power = 0, self.halving_power(masses, times, number) if self.grid.doublings else self.power(masses, times)
             while waiting and waiting[-1][0] == height:
                 height, power = height + 1, self.times(waiting.pop()[1], power)
             waiting.append((height, power))
-        return reduce(lambda after, before: self.times(before, after), (one for _, one in reversed(waiting)))
+        known = [one for _, one in reversed(waiting)]
+        if chosen and self.seen:
+            known.append(self.in_turn(chosen))
+        product = reduce(lambda after, before: self.times(before, after), known or [self.nothing])
+        return self.beforehand(product, chosen) if chosen and not self.seen else product
+
+    @property
+    def nothing(self) -> Masses:
+        """The loss that is 0 for certain."""
+        return Masses(0, fmpz_poly([1 << self.grid.bits]), 0)
+
+    def in_turn(self, parts: Sequence[tuple[Sequence[Masses], int]]) -> Masses:
+        """The greatest over all ways to choose the next part and its masses after those before, from the last one back."""
+        values = {(0,) * len(parts): self.nothing}
+        _look_at(prod(times + 1 for _, times in parts))
+        for left in list(product(*(range(times + 1) for _, times in parts)))[1:]:
+            after = [(several, values[*left[:i], left[i] - 1, *left[i + 1 :]]) for i, (several, _) in enumerate(parts) if left[i]]
+            values[left] = self.greatest([self.times(one, value) for several, value in after for one in several])
+        return values[left]
+
+    def beforehand(self, known: Masses, parts: Sequence[tuple[Sequence[Masses], int]]) -> Masses:
+        """The greatest over all ways to choose how many copies of each part have which of its masses, beside those that are known."""
+        _look_at(prod(comb(times + len(several) - 1, times) for several, times in parts))
+        powers = cache(lambda part, one, times: self.power(parts[part][0][one], times))
+        each = [
+            [reduce(self.times, (powers(part, one, n) for one, n in enumerate(share) if n)) for share in shares(times, len(several))]
+            for part, (several, times) in enumerate(parts)
+        ]
+        return self.greatest([reduce(self.times, way, known) for way in product(*each)])
+
+    def greatest(self, several: Sequence[Masses]) -> Masses:
+        """Masses on this side of the greatest of profiles."""
+        return (above if self.side is Side.UPPER else below)(several, self.grid)
 
     def power(self, base: Masses, times: int) -> Masses:
         """By repeated squaring, from the leading bit down."""
@@ -222,6 +279,19 @@ class _Products:
         if self.side is Side.UPPER:
             return replace(masses, low=masses.low + low, finite=kept + fmpz_poly([below]), infinite=masses.infinite + above)
         return replace(masses, low=masses.low + low, finite=kept + fmpz_poly([above]).left_shift(high - low))
+
+
+def shares(times: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """All ways to part so many copies."""
+    if parts == 1:
+        yield (times,)
+    else:
+        yield from ((first, *others) for first in range(times + 1) for others in shares(times - first, parts - 1))
+
+
+def _look_at(ways: int) -> None:
+    """Raises Undecided for more than are looked at."""
+    require(ways <= MAX_CHOICES, Undecided(f"{RULE}: more than {MAX_CHOICES} ways to choose."))
 
 
 def _total(poly: fmpz_poly) -> int:

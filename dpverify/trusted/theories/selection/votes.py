@@ -130,7 +130,11 @@ class Answer:
 
             return falling(at)
 
-        return Pair(worst(0), worst(1), rests=(_nothing, _nothing))
+        return Pair(worst(0), worst(1), rests=(_nothing, _nothing), choices=self.every())
+
+    def every(self) -> tuple[Pair, ...]:
+        """The same at each neighbour's, where there are several."""
+        return tuple(map(self.at, range(len(self.moves)))) if len(self.moves) > 1 else ()
 
     def at(self, move: int) -> Pair:
         """The same at one neighbour's."""

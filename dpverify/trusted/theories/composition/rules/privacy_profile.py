@@ -71,7 +71,12 @@ def curve_of_claim(claim: Claim, parameters: Mapping[str, Any], premises: Sequen
 
 
 def in_the_order(claim: Claim, curve: Curve) -> Curve:
-    """The curve of the order of neighbours that is claimed, where that is one: its profile in both orders' place."""
+    """The curve of the order of neighbours that is claimed, where that is one: its profile in both orders' place.
+
+    From below it is what some two neighbours have at each epsilon.
+    """
+    if curve.lower is not None and curve.lower.reached is not None:
+        curve = replace(curve, lower=curve.lower.reached)
     if not claim.order:
         return curve
     from dpverify.trusted.facts.orientation import facing

@@ -19,6 +19,7 @@ Source: docs/theory/selection.md#noisy-keys
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Final
@@ -29,7 +30,7 @@ from dpverify.trusted.combinators.old_keys import most_keys, old_keys
 from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.facts import settled
 from dpverify.trusted.facts.evaluate import divergence
-from dpverify.trusted.facts.pairs import Curve, Pair, Profile, Rest, greatest, symmetric
+from dpverify.trusted.facts.pairs import Curve, Pair, Profile, Rest, one_of, symmetric
 from dpverify.trusted.facts.premises import curves_of
 from dpverify.trusted.kernel.compare import certainly_lt
 from dpverify.trusted.kernel.errors import Rejected, Undecided, require
@@ -68,7 +69,7 @@ def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
     known = [*noises, *(Curve(nothing, nothing, ()),) * (new[-1] == most)]
     ends = [*(number - 1 for number in new[1:]), most]
     uppers = [first.beside(curve.upper, number) for curve, number in zip(known, ends, strict=True) if curve.upper is not None]
-    upper = greatest(uppers) if len(uppers) == len(known) else None
+    upper = one_of(uppers) if len(uppers) == len(known) else None
     rules = tuple(dict.fromkeys((NAME, *(name for curve in known for name in curve.rules))))
     lower: Pair | None = None
     below: tuple[str, ...] = ()
@@ -80,7 +81,9 @@ def infer(run: Run, parameters: Parameters, premises: Premises) -> Curve:
             one = first.counted(read_fraction(parameters, "count", NAME)) if "count" in parameters and new[number] < most else nothing
             lower = first.beside(one, new[number])
         elif here.lower is not None:  # as it comes it is of an answer and of one that is further up, which has the record
-            lower = first.beside(here.lower.reversed, new[number])
+            every = [first.beside(curve.lower.reversed, j) for curve, j in zip(known, new, strict=True) if curve.lower is not None]
+            choices = tuple(every) if len(every) == len(known) > 1 else ()
+            lower = replace(first.beside(here.lower.reversed, new[number]), choices=choices)
         below = (LOWER, *here.below)
     assumed = tuple(dict.fromkeys((*ASSUMED, *(line for curve in known for line in curve.assumed))))
     return settled.single(run, Curve(upper, lower, rules, assumed, below))
