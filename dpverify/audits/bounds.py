@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import betainc, betaincc, betainccinv, betaincinv, expit, logit, ndtri, ndtri_exp, xlog1py, xlogy
+from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, expit, logit, ndtri, ndtri_exp, xlog1py, xlogy
 
 from dpverify.audits.bets import Bets, Floats, Law, mixture
 from dpverify.audits.partition import Counts, CurvePoint
@@ -130,6 +130,23 @@ def epsilon_so_far(tables: Sequence[Counts], *, risk: float, delta: float = 0.0,
                 step /= 2
         epsilons.append(low)
     return epsilons
+
+
+def proportion_anytime(hits: int, n: int, *, risk: float) -> tuple[float, float]:
+    """An interval for a proportion that holds whenever one looks, but for a probability of at most `risk`: [0, 1] where n is 0.
+
+    It holds the p of which the mixture of Bernoulli likelihoods over Beta(1/2, 1/2) is at most 1/risk times p's own: at the true p that
+    ratio is a martingale that starts at 1 (Robbins 1970; Ville 1939).
+    """
+
+    def surplus(p: float) -> float:
+        return float(xlogy(hits, p) + xlog1py(n - hits, -p)) - need
+
+    need = float(betaln(hits + 0.5, n - hits + 0.5) - betaln(0.5, 0.5)) + log(risk)
+    seen = hits / n if n else 0.5
+    low = seen - _root(lambda step: surplus(seen - step), 0.0, seen) - NARROW if hits else 0.0
+    high = _root(surplus, seen, 1.0) + NARROW if hits < n else 1.0
+    return max(low, 0.0), min(high, 1.0)
 
 
 def detectable_epsilon(bets: Bets, pairs: int, law: Law, log_threshold: float, power: float = 0.9, delta: float = 0.0) -> float:

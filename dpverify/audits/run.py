@@ -125,6 +125,11 @@ class Settings:
         return self.alpha * 0.005
 
     @property
+    def witness(self) -> float:
+        """The part of alpha for how often the event comes by which a claim is proved false of its declaration."""
+        return self.alpha * 0.01
+
+    @property
     def batches(self) -> float:
         """The part of alpha for saying that the outputs of one call are not independent; a later stage goes on with that of the first."""
         return self.alpha * 0.005 * (self.night.fresh or 1.0)
@@ -133,8 +138,8 @@ class Settings:
     def fixed(self) -> float:
         """The rest, for the fixed-sample bound; 0 where an earlier night has spent all of it."""
         if self.night.alone:
-            return self.alpha - self.sequential - self.anytime - self.path - self.batches
-        return self.alpha * 0.25 * self.night.fresh
+            return self.alpha - self.sequential - self.anytime - self.path - self.witness - self.batches
+        return self.alpha * 0.24 * self.night.fresh
 
 
 @dataclass(slots=True, eq=False)
