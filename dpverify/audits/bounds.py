@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from math import exp, log
 from typing import Final
 
@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, expit, logit, ndtri, ndtri_exp, xlog1py, xlogy
 
-from dpverify.audits.bets import Bets, Floats, Law, mixture
+from dpverify.audits.bets import Bets, Floats, Law, wealth_at
 from dpverify.audits.partition import Counts, CurvePoint
 from dpverify.errors import AuditError
 
@@ -21,6 +21,7 @@ DEEP: Final = 1e-290  # tails below this are bounded through their logarithms
 FLOATING: Final = 1e-6  # of normal score, for the rounding of incomplete beta functions
 EXCLUDED: Final = 1e-3  # of the risk, for the confidence interval of p outside of which no null is tested
 CLIMB: Final = 1e-4  # the resolution, in epsilon, of what is found by climbing or halving
+AHEAD: Final = range(-4, 2)  # powers of 2, times a step: what is looked at with it
 NARROW: Final = 1e-9  # of epsilon, where a surplus passes 0
 LARGE: Final = 40.0  # an epsilon that no run can tell from infinity
 STEP: Final = 1e-3  # the resolution of how many times as large losses are
@@ -119,12 +120,20 @@ def epsilon_so_far(tables: Sequence[Counts], *, risk: float, delta: float = 0.0,
     epsilon that were refuted at any time are joined, and the true epsilon's own wealth must have reached 1 / risk for its interval to be
     among them (see epsilon_anytime). resolution: how far below what could be said a bound may be.
     """
-    betting = cache(lambda epsilon: mixture(tables[0].shape[-1], [CurvePoint(epsilon, delta)]))
-    need, low, epsilons = -log(risk), 0.0, []
-    for counts in tables:
+    stack, known, epsilons = np.stack(tables), dict[float, Floats](), list[float]()
+
+    def wealth(low: float, step: float) -> Floats:
+        """Of all tables at an epsilon; what may be asked for next is found with it, for many at once cost little more than one."""
+        if low + step not in known:
+            asked = [low + step * 2.0**power for power in AHEAD]
+            known.update(zip(asked, wealth_at([CurvePoint(epsilon, delta) for epsilon in asked], stack), strict=True))
+        return known[low + step]
+
+    need, low = -log(risk), 0.0
+    for place, counts in enumerate(stack):
         rise, step = 2 * delta * float(counts.sum()), 0.01
         while step >= resolution:
-            if float(betting(low + step).log_wealth(counts)) >= need + rise * step:
+            if float(wealth(low, step)[place]) >= need + rise * step:
                 low, step = low + step, 2 * step
             else:
                 step /= 2

@@ -76,6 +76,7 @@ EVIDENCE: Final = 3.0  # nats, about 20 to 1, that say of which level a violatio
 POWER: Final = 0.99  # asked of "nine times in ten": another run learns other cells, and log wealth is not quite normal
 SCALES: Final = (0.9, 0.8, 0.5)  # the declared noise made smaller by so much is what the bets are designed for
 
+MOST_BLOCKS: Final = 256  # of a long stretch, while they are of less than 16 calls
 LONG: Final = 3_000_000  # pairs of runs on the event that is fixed: of so many, counting is what takes time
 
 # Shares of the capital. A generation of learned partitions has a quarter of its kind's, kept aside until it begins.
@@ -698,11 +699,16 @@ class Run:
     def _blocks(
         self, pair: Pair, index: int, size: int, tests: tuple[Test, ...], checked: tuple[_Conforming | None, _Conforming | None], keep: int
     ) -> _Stretch:
-        """A stretch of about `size` pairs in equal blocks: at most 16 while they are small, so that workers can share them."""
-        blocks = -(-size // int(np.clip(size // 16, FIRST, MAX_BLOCK)))
+        """A stretch of about `size` pairs in equal blocks: at most 16 while they are small, so that workers can share them.
+
+        Of a long one each is up to 16 calls, at the ends of which tests are looked at.
+        """
+        long = self.final and size >= LONG
+        calls = min(1 << max(size // (MOST_BLOCKS * MAX_BLOCK), 1).bit_length() - 1, SEGMENTS) if long else 1
+        blocks = -(-size // int(np.clip(size // 16, FIRST, calls * MAX_BLOCK)))
         block = max(size // blocks // SEGMENTS, 1) * SEGMENTS
         conformances = (checked[0].tester if checked[0] else None, checked[1].tester if checked[1] else None)
-        segments = SEGMENTS if self.done < SEGMENTS * block else 1  # where a test reached its threshold is told to a sixteenth
+        segments = calls if long else SEGMENTS if self.done < SEGMENTS * block else 1  # how finely crossings are told
         partitions = tuple(test.partition for test in tests)
         job = Job((pair.left, pair.right), partitions, conformances, -(-keep // blocks), block, segments)
         return _Stretch(job, blocks, index, tests, checked)
