@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from dpverify import cli
 from dpverify.errors import CodeForbidden, SpecError
-from dpverify.runtime.finding import MODEL, NO_VIOLATION_SEEN, VIOLATION, Finding, Known, as_data, of_data
+from dpverify.runtime.finding import MODEL, NO_VIOLATION_SEEN, VIOLATION, Finding, Known, Refuted, as_data, of_data
 from dpverify.runtime.finding import Path as Trail
 from dpverify.runtime.processes import Bounds, Ended, Failed, apart, in_order
 from dpverify.search import verify as judging
@@ -572,7 +572,10 @@ def finding() -> Finding:
     path = Trail(6.0, (Known(10, 0.25, None), Known(20, 0.5, 0.125)))
     one = Finding(VIOLATION, MODEL, 1.0, 0.0, 0.5, 0.999, 20, "y > 0", "[0] and [1]", float("inf"), None, 0.1, "s", path=path, notes=("a",))
     seen = (((0.1, 2.0),), ((3.0,),))
-    return Finding(NO_VIOLATION_SEEN, MODEL, None, 0.1, 0.0, 1 - 1e-9, 20, "", "", None, 3, 0.1, "s", also=(one,), outputs_seen=seen)
+    shown = Refuted("y > 0", "[0] and [1]", 20, (0.5, 0.25), (0.25, 0.75), (0.0, 0.5), agrees=True, shown=False)
+    return Finding(
+        NO_VIOLATION_SEEN, MODEL, None, 0.1, 0.0, 1 - 1e-9, 20, "", "", None, 3, 0.1, "s", also=(one,), outputs_seen=seen, refuted=shown
+    )
 
 
 def test_a_finding_is_the_same_after_it_was_sent():
@@ -581,7 +584,10 @@ def test_a_finding_is_the_same_after_it_was_sent():
 
 @pytest.mark.parametrize(
     "change",
-    [{"finding": "PROVED"}, {"level": "no"}, {"samples": "many"}, {"extra": 1}, {"event": None}, {"path": {"known": [{}]}}, {"notes": [1]}],
+    [
+        *({"finding": "PROVED"}, {"level": "no"}, {"samples": "many"}, {"extra": 1}, {"event": None}),
+        *({"path": {"known": [{}]}}, {"notes": [1]}, {"refuted": {}}),
+    ],
 )
 def test_what_is_no_finding_is_not_taken_for_one(change):
     with pytest.raises((LookupError, TypeError, ValueError, AttributeError)):

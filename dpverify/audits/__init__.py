@@ -370,7 +370,7 @@ def _remembering(finding: Finding, shared: Batches) -> Finding:
     note = "what was counted says nothing of its law: counts suppose that outputs are independent"
     return replace(
         finding, finding=NONCONFORMING, level=MODEL, epsilon_lower=0.0, samples=shared.looked_at, event=shared.text(), also=(),
-        detectable_epsilon=None, notes=(*finding.notes, note), path=None,
+        detectable_epsilon=None, notes=(*finding.notes, note), path=None, refuted=None,
     )  # fmt: skip
 
 
@@ -380,7 +380,7 @@ def _dependent(finding: Finding, shared: Batches, replay: str) -> Finding:
     finding, *also = (replace(one, also=(), notes=(*one.notes, note)) for one in (finding, *finding.also))
     fault = replace(
         finding, finding=NONCONFORMING, level=MODEL, epsilon_lower=0.0, samples=shared.looked_at, event=shared.text(),
-        detectable_epsilon=None, replay=replay, notes=(), path=None,
+        detectable_epsilon=None, replay=replay, notes=(), path=None, refuted=None,
     )  # fmt: skip
     return replace(finding, also=(*also, fault)) if finding.finding == VIOLATION else replace(fault, also=(finding, *also))
 

@@ -78,10 +78,7 @@ class Bets:
         answer is too low by at most about n * 2^-42 * (greatest log factor) nats. Counts are exact below 2^53.
         """
         left, right = (counts.sum(axis=axis).reshape(-1, self.size).astype(np.float64) for axis in (-1, -2))
-        wealth = left @ self.log_left.T + right @ self.log_right.T + self.log_prior
-        most = wealth.max(axis=1)
-        mixed = most + np.log(np.exp(wealth - most[:, None]).sum(axis=1)) - SUMMING
-        return np.asarray(mixed, dtype=np.float64).reshape(counts.shape[:-2])
+        return _mixed(left @ self.log_left.T + right @ self.log_right.T + self.log_prior).reshape(counts.shape[:-2])
 
     def gains(self, counts: Counts) -> Floats:
         """The log of what (K, K) counts multiply each bet by, (B,)."""
@@ -145,17 +142,32 @@ def mixture(
     return Bets(size, points, np.log(prior), _logs(left), _logs(right))
 
 
+def wealth_at(points: Sequence[CurvePoint], counts: Counts) -> Floats:
+    """The log wealth, shape (points, T), of the mixture against each point alone, without alternatives, for joint counts (T, K, K)."""
+    size, stakes = counts.shape[-1], _generic(counts.shape[-1], 1)
+    one, other = (atoms.reshape(len(points), -1, size) for atoms in _atoms(size, points))
+    log_left, log_right = map(_logs, _of_stakes(stakes, (one, other)))
+    left, right = (counts.sum(axis=axis).astype(np.float64) for axis in (-1, -2))
+    return _mixed(left @ log_left.swapaxes(1, 2) + right @ log_right.swapaxes(1, 2) - np.log(len(stakes)))
+
+
+def _mixed(wealth: Floats) -> Floats:
+    """The log of what bets own together, from the logs of what each does (..., B)."""
+    most = wealth.max(axis=-1)
+    return np.asarray(most + np.log(np.exp(wealth - most[..., None]).sum(axis=-1)) - SUMMING, dtype=np.float64)
+
+
 def _logs(factors: Floats) -> Floats:
     """Log factors, lowered by more than what they, and sums of them, are wrong by."""
     logs = np.log((1 - RESERVE) * factors + RESERVE - (2 * MAX_CELLS * MAX_POINTS + 16) * 2.0**-52)
-    return np.asarray(logs - ROUNDING * np.abs(logs).max(axis=1, keepdims=True))
+    return np.asarray(logs - ROUNDING * np.abs(logs).max(axis=-1, keepdims=True))
 
 
 def _of_stakes(stakes: Floats, atoms: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """The factors of bets (B, atoms + 1), stakes first and then the shift, that are never negative."""
     shift = stakes[:, -1:]
     left, right = 1 - shift + stakes[:, :-1] @ atoms[0], 1 + shift + stakes[:, :-1] @ atoms[1]
-    least = np.minimum(left.min(axis=1), right.min(axis=1))[:, None]
+    least = np.minimum(left.min(axis=-1), right.min(axis=-1))[..., None]
     part = 1 / (1 + (-least).clip(0))  # of the bet, where it would lose more than there is
     return np.asarray(1 + part * (left - 1)).clip(0), np.asarray(1 + part * (right - 1)).clip(0)
 

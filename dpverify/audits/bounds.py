@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from math import exp, log
 from typing import Final
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import betainc, betaincc, betainccinv, betaincinv, expit, logit, ndtri, ndtri_exp, xlog1py, xlogy
+from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, expit, logit, ndtri, ndtri_exp, xlog1py, xlogy
 
-from dpverify.audits.bets import Bets, Floats, Law, mixture
+from dpverify.audits.bets import Bets, Floats, Law, wealth_at
 from dpverify.audits.partition import Counts, CurvePoint
 from dpverify.errors import AuditError
 
@@ -21,6 +21,7 @@ DEEP: Final = 1e-290  # tails below this are bounded through their logarithms
 FLOATING: Final = 1e-6  # of normal score, for the rounding of incomplete beta functions
 EXCLUDED: Final = 1e-3  # of the risk, for the confidence interval of p outside of which no null is tested
 CLIMB: Final = 1e-4  # the resolution, in epsilon, of what is found by climbing or halving
+AHEAD: Final = range(-4, 2)  # powers of 2, times a step: what is looked at with it
 NARROW: Final = 1e-9  # of epsilon, where a surplus passes 0
 LARGE: Final = 40.0  # an epsilon that no run can tell from infinity
 STEP: Final = 1e-3  # the resolution of how many times as large losses are
@@ -119,17 +120,42 @@ def epsilon_so_far(tables: Sequence[Counts], *, risk: float, delta: float = 0.0,
     epsilon that were refuted at any time are joined, and the true epsilon's own wealth must have reached 1 / risk for its interval to be
     among them (see epsilon_anytime). resolution: how far below what could be said a bound may be.
     """
-    betting = cache(lambda epsilon: mixture(tables[0].shape[-1], [CurvePoint(epsilon, delta)]))
-    need, low, epsilons = -log(risk), 0.0, []
-    for counts in tables:
+    stack, known, epsilons = np.stack(tables), dict[float, Floats](), list[float]()
+
+    def wealth(low: float, step: float) -> Floats:
+        """Of all tables at an epsilon; what may be asked for next is found with it, for many at once cost little more than one."""
+        if low + step not in known:
+            asked = [low + step * 2.0**power for power in AHEAD]
+            known.update(zip(asked, wealth_at([CurvePoint(epsilon, delta) for epsilon in asked], stack), strict=True))
+        return known[low + step]
+
+    need, low = -log(risk), 0.0
+    for place, counts in enumerate(stack):
         rise, step = 2 * delta * float(counts.sum()), 0.01
         while step >= resolution:
-            if float(betting(low + step).log_wealth(counts)) >= need + rise * step:
+            if float(wealth(low, step)[place]) >= need + rise * step:
                 low, step = low + step, 2 * step
             else:
                 step /= 2
         epsilons.append(low)
     return epsilons
+
+
+def proportion_anytime(hits: int, n: int, *, risk: float) -> tuple[float, float]:
+    """An interval for a proportion that holds whenever one looks, but for a probability of at most `risk`: [0, 1] where n is 0.
+
+    It holds the p of which the mixture of Bernoulli likelihoods over Beta(1/2, 1/2) is at most 1/risk times p's own: at the true p that
+    ratio is a martingale that starts at 1 (Robbins 1970; Ville 1939).
+    """
+
+    def surplus(p: float) -> float:
+        return float(xlogy(hits, p) + xlog1py(n - hits, -p)) - need
+
+    need = float(betaln(hits + 0.5, n - hits + 0.5) - betaln(0.5, 0.5)) + log(risk)
+    seen = hits / n if n else 0.5
+    low = seen - _root(lambda step: surplus(seen - step), 0.0, seen) - NARROW if hits else 0.0
+    high = _root(surplus, seen, 1.0) + NARROW if hits < n else 1.0
+    return max(low, 0.0), min(high, 1.0)
 
 
 def detectable_epsilon(bets: Bets, pairs: int, law: Law, log_threshold: float, power: float = 0.9, delta: float = 0.0) -> float:

@@ -9,7 +9,7 @@ code of the tests has become in between: bets may be changed between two rounds,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
@@ -70,11 +70,28 @@ class Carried:
         )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Sorted:
+    """How outputs on an input were sorted for conformance, which the next night adds to.
+
+    tester: what sorts them, as a digest; total: the statistics of `count` outputs; share: of the whole capital, that the test began with.
+    """
+
+    tester: str
+    total: Counts
+    count: int
+    share: float
+
+
 class Capital(NamedTuple):
-    """What a night begins with, or ends with. tests: carried on; cash: of each level, log of what is owned by no test."""
+    """What a night begins with, or ends with. tests: carried on; cash: of each level, log of what is owned by no test.
+
+    conforming: how outputs were sorted by tests of the density, of which none is there twice.
+    """
 
     tests: tuple[Carried, ...] = ()
     cash: tuple[float, float] = (BROKE, BROKE)
+    conforming: tuple[Sorted, ...] = ()
 
     def of(self, level: str) -> float:
         """The log of the cash of a level."""
@@ -133,9 +150,13 @@ def dealt(owned: Array, bets: Bets) -> Array:
 
 
 def gathered(
-    tests: Sequence[Carried], cash: Iterable[float] = (BROKE, BROKE), fits: Callable[[Carried], bool] = lambda test: True
+    tests: Sequence[Carried], cash: Iterable[float] = (BROKE, BROKE), fits: Callable[[Carried], bool] = lambda test: True,
+    conforming: Iterable[Sorted] = (),
 ) -> Capital:  # fmt: skip
-    """Of many tests that fit those that own most, or that were chosen, of each level; what the others own is cash."""
+    """Of many tests that fit those that own most, or that were chosen, of each level; what the others own is cash.
+
+    Of tests of the density by one tester the one that has sorted most: each is an e-process by itself, and two are not one.
+    """
     kept: list[Carried] = []
     purse = list(cash)
     for place, level in enumerate(LEVELS):
@@ -143,13 +164,14 @@ def gathered(
         most = min(MOST[level], sum(map(fits, mine)))
         kept += mine[:most]
         purse[place] = float(np.logaddexp.reduce([purse[place], *(test.money for test in mine[most:])]))
-    return Capital(tuple(kept), (purse[0], purse[1]))
+    longest = {one.tester: one for one in sorted(conforming, key=lambda one: one.count)}
+    return Capital(tuple(kept), (purse[0], purse[1]), tuple(longest.values()))
 
 
 def together(several: Sequence[Capital]) -> Capital:
     """All that several nights hand on."""
     cash = [float(np.logaddexp.reduce([BROKE, *(one.of(level) for one in several)])) for level in LEVELS]
-    return gathered([test for one in several for test in one.tests], cash)
+    return gathered([test for one in several for test in one.tests], cash, conforming=[each for one in several for each in one.conforming])
 
 
 # -- in writing ------------------------------------------------------------------------------------------------
@@ -157,7 +179,8 @@ def together(several: Sequence[Capital]) -> Capital:
 
 def written(capital: Capital) -> dict[str, Any]:
     """Capital as JSON data."""
-    return {"tests": [_written_test(test) for test in capital.tests], "cash": list(capital.cash)}
+    conforming = [{**asdict(one), "total": packed(one.total)} for one in capital.conforming]
+    return {"tests": [_written_test(test) for test in capital.tests], "cash": list(capital.cash), "conforming": conforming}
 
 
 def read(data: Any) -> Capital:
@@ -172,9 +195,17 @@ def read(data: Any) -> Capital:
                 tests.append(_read_test(one))
             except NotWritten:
                 cash[place] = float(np.logaddexp(cash[place], np.logaddexp.reduce(_row(one["owned"]))))
+        conforming = tuple(map(_read_sorted, data.get("conforming", ())))
     except (LookupError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"no capital: {error}") from error
-    return Capital(tuple(tests), (cash[0], cash[1]))
+    return Capital(tuple(tests), (cash[0], cash[1]), conforming)
+
+
+def _read_sorted(data: Mapping[str, Any]) -> Sorted:
+    total, count, share = unpacked(data["total"]), int(data["count"]), float(data["share"])
+    if not (total.dtype.kind in "iu" and bool((total >= 0).all()) and count > 0 and 0 < share <= 1):
+        raise ValueError("not how outputs were sorted")
+    return Sorted(str(data["tester"]), total, count, share)
 
 
 def _written_test(test: Carried) -> dict[str, Any]:

@@ -6,18 +6,19 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from math import log
+from math import exp, log
 from typing import Any, Final
 
 from dpverify.audits import bounds
 from dpverify.audits.outputs import Outputs, concatenate, kinds
+from dpverify.audits.refuted import apart, witness
 from dpverify.audits.replay import Replay
 from dpverify.audits.run import Crossing, Run, Test, event_text
 from dpverify.audits.schedule import Decision, fewest
 from dpverify.audits.steps import telling
 from dpverify.audits.target import Target, show
 from dpverify.audits.trail import bounded_path, path
-from dpverify.runtime.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path, Sides
+from dpverify.runtime.finding import FLOAT, MODEL, NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path, Refuted, Sides
 from dpverify.trusted.kernel.model import Claim
 
 MOST_OUTPUTS: Final = 200  # of a side that a finding carries
@@ -34,13 +35,16 @@ def findings(state: Run, claim: Claim, target: Target, confidence: float, seed: 
     crossed = [told.crossed(state.crossings[level]) for level in (MODEL, FLOAT) if level in state.crossings]
     if MODEL not in state.crossings and state.plan.epsilon is not None and told.fixed > state.plan.epsilon:
         crossed.insert(0, told.seen(VIOLATION))
+    refuted = told.refuted()
     if state.nonconforming:
         crossed.append(told.nonconforming())
+    elif refuted is not None and not refuted.agrees:
+        crossed.append(told.another(refuted))
     if not any(other.level == MODEL for other in crossed):
         detectable = max(state.detectable(), told.fixed if state.plan.epsilon is None else state.plan.epsilon)
         crossed.append(replace(told.seen(NO_VIOLATION_SEEN), detectable_epsilon=detectable))
     head, *also = crossed
-    return replace(head, also=tuple(also))
+    return replace(head, refuted=refuted, also=tuple(also))
 
 
 @dataclass(slots=True)
@@ -88,6 +92,26 @@ class _Conclusion:
             NONCONFORMING, state.level_of_nonconformance(), self.fixed, state.nonconforming, None,
             path=path(state.nonconforming_trail, threshold, state.done),
         )  # fmt: skip
+
+    def refuted(self) -> Refuted | None:
+        """Of a claim that is proved false of the declaration, how often the event comes that shows it."""
+        state, plan = self.state, self.state.plan
+        known = witness(plan, self.claim) if state.settings.independent else None
+        if known is None or plan.declared is None or plan.epsilon is None:
+            return None
+        test, pair = state.of_declaration[known.pair], plan.pairs[known.pair]
+        left, right = sides = known.between(test.counts, state.settings.witness * test.share)
+        # numbers that are rounded are told at the edges of the event from those that are not
+        agrees = state.grid is not None or not any(map(apart, (plan.declared,) * 2, known.likely, sides))
+        claimed = plan.curve[0]
+        shown = MODEL in state.crossings or self.fixed > plan.epsilon
+        shown |= any(one[0] > exp(claimed.epsilon) * other[1] + claimed.delta for one, other in (sides, sides[::-1]))
+        words, inputs = test.partition.describe(*known.cells), f"{show(pair.left)} and {show(pair.right)}"
+        return Refuted(words, inputs, test.pairs_seen, known.likely, left, right, agrees, shown)
+
+    def another(self, refuted: Refuted) -> Finding:
+        """The sampler does not show what is proved of its declaration: it samples another mechanism."""
+        return self._finding(NONCONFORMING, MODEL, self.fixed, refuted.text(), None)
 
     def seen(self, what: str) -> Finding:
         """No test has reached its threshold: what the event of the fixed-sample bound was seen to do, if there was time for one."""

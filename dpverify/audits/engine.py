@@ -63,7 +63,7 @@ class Job:
     pair: the neighbouring inputs (x, x'). partitions: joint cells of the outputs are counted in each. conformances: for x and for x'.
     keep: so many of a block's first outputs on each side are sent back, to learn from.
     size: pairs of runs in a block, a multiple of `segments`; None for block_size of its number.
-    segments: in how many equal parts of a block counts are told apart.
+    segments: in how many equal parts of a block counts are told apart; more than MAX_BLOCK pairs are drawn one part after the other.
     """
 
     pair: tuple[Any, Any]
@@ -128,33 +128,51 @@ def _counted(target: Target, job: Job, index: int, root: int, timeout: float, al
     """The counts of a block."""
     started = time.perf_counter()
     size = block_size(index) if job.size is None else job.size
-    part = np.arange(min(job.keep, size))
-    codes, statistics, kept = [], [], []
     streams = np.random.SeedSequence(root, spawn_key=(index,)).spawn(2)
+    rngs = [np.random.default_rng(stream) for stream in streams]
+    parts = job.segments if size > MAX_BLOCK else 1
+    part, keep = size // parts, np.arange(min(job.keep, size // parts))
+    firsts: list[Outputs] = []
+    counts: list[list[Counts]] = [[] for _ in job.partitions]
+    statistics: list[Statistics | None] = [None, None]
+    for _ in range(parts):
+        codes = []
+        timed = _timed(target, job, index, root, part, timeout) if target.observe == TIME else None
+        for side in (0, 1):
+            outputs = timed[side] if timed else _drawn(target, job, index, root, side, part, rngs, timeout, alive)
+            codes.append([partition.codes(outputs) for partition in job.partitions])
+            if (conformance := job.conformances[side]) is not None:
+                known, more = statistics[side], conformance.statistics(outputs)
+                statistics[side] = more if known is None else known + more
+            if len(firsts) < 2:
+                firsts.append(outputs[keep])  # a slice would hold on to the whole block
+            del outputs  # its memory is the next side's: fresh pages cost a fifth of numpy's own time
+        for known, partition, left, right in zip(counts, job.partitions, *codes, strict=True):
+            known.append(code_counts(partition.size, left, right, job.segments // parts))
+    kept = (firsts[0], firsts[1]) if job.keep else None
+    return BlockResult(index, size, tuple(map(np.concatenate, counts)), tuple(statistics), kept, time.perf_counter() - started)
+
+
+def _timed(target: Target, job: Job, index: int, root: int, size: int, timeout: float) -> tuple[Outputs, Outputs]:
+    """So many outputs on both inputs, with how long each took."""
+    three = np.random.SeedSequence(root, spawn_key=(index,)).spawn(3)
+    return target.draw_timed(job.pair, size, three, seed=f"seed {root}, block {index}", timeout=timeout)
+
+
+def _drawn(
+    target: Target, job: Job, index: int, root: int, side: int, size: int, rngs: Sequence[np.random.Generator], timeout: float,
+    alive: Callable[[int, bool], None] | None,
+) -> Outputs:  # fmt: skip
+    """So many outputs on one input. Raises SamplerError, which says of a failure whether it comes on the other input too."""
 
     def drawn(side: int) -> Outputs:
         beat: Beat | None = None if alive is None else partial(alive, side)
-        seed = _seed(root, index, side)
-        return target.draw(job.pair[side], size, np.random.default_rng(streams[side]), seed=seed, timeout=timeout, beat=beat)
+        return target.draw(job.pair[side], size, rngs[side], seed=_seed(root, index, side), timeout=timeout, beat=beat)
 
-    timed: list[Outputs] = []
-    if target.observe == TIME:
-        three = np.random.SeedSequence(root, spawn_key=(index,)).spawn(3)
-        timed[:] = target.draw_timed(job.pair, size, three, seed=f"seed {root}, block {index}", timeout=timeout)
-    for side in (0, 1):
-        try:
-            outputs = timed[side] if timed else drawn(side)
-        except Failing as error:
-            raise type(error)(f"{str(error).removesuffix('.')}. {_way_out(job, side, drawn)}") from error.__cause__
-        codes.append([partition.codes(outputs) for partition in job.partitions])
-        conformance = job.conformances[side]
-        statistics.append(None if conformance is None else conformance.statistics(outputs))
-        kept.append(outputs[part])  # a slice would hold on to the whole block
-        del outputs  # its memory is the next side's: fresh pages cost a fifth of numpy's own time
-    coded = zip(job.partitions, *codes, strict=True)
-    counts = tuple(code_counts(partition.size, left, right, job.segments) for partition, left, right in coded)
-    firsts = (kept[0], kept[1]) if job.keep else None
-    return BlockResult(index, size, counts, tuple(statistics), firsts, time.perf_counter() - started)
+    try:
+        return drawn(side)
+    except Failing as error:
+        raise type(error)(f"{str(error).removesuffix('.')}. {_way_out(job, side, drawn)}") from error.__cause__
 
 
 def _way_out(job: Job, side: int, drawn: Callable[[int], Outputs]) -> str:

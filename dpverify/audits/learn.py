@@ -226,16 +226,20 @@ class Intervals:
 
     def _line(self, y: Array) -> Codes:
         if len(self.edges) <= FEW:
-            codes = np.zeros(len(y), np.uint8)
-            for edge in self.edges:
-                codes += y > edge.astype(y.dtype if y.dtype == np.float32 else np.float64)
+            codes = np.full(len(y), self.cells[0], np.uint8)
+            above = np.empty(len(y), bool)
+            for edge, jump in zip(self.edges, np.diff(self.cells.astype(np.uint8)), strict=True):  # modulo 256, as the sums are
+                np.greater(y, edge.astype(y.dtype if y.dtype == np.float32 else np.float64), out=above)
+                codes += above.view(np.uint8) if jump == 1 else above.view(np.uint8) * jump
         else:
             codes = np.searchsorted(self.edges, y).astype(np.min_scalar_type(len(self.edges)))
-        if not np.array_equal(self.cells, np.arange(len(self.cells))):
-            codes = self.cells[codes]
+            if not np.array_equal(self.cells, np.arange(len(self.cells))):
+                codes = self.cells[codes]
         if len(self.singles) <= FEW:
             for value, cell in zip(self.singles, self.single_cells, strict=True):
-                codes[y == value] = cell
+                same = y == value
+                if same.any():
+                    codes[same] = cell
         else:
             where = np.minimum(np.searchsorted(self.singles, y), len(self.singles) - 1)
             codes = np.where(self.singles[where] == y, self.single_cells[where], codes)

@@ -298,6 +298,8 @@ def _collect(rows: list[Any]) -> Outputs:
     """Outputs of any kind. Those with leaves of the same types are read column by column."""
     groups: dict[Any, list[int]] = {}
     types = set(map(type, rows))
+    if types == {float}:
+        return Outputs(np.array(rows, np.float64)[:, None], written=(_form([_type_name(float)]),))
     flat = {type_: _kind(type_) for type_ in types}
     if len(types) == 1 and None not in flat.values():
         groups[types.pop()] = list(range(len(rows)))
@@ -313,7 +315,9 @@ def _collect(rows: list[Any]) -> Outputs:
     forms = np.zeros(len(rows), np.int64)
     for key, places in groups.items():
         chosen = rows if len(groups) == 1 else [rows[place] for place in places]
-        forms[places] = [written.setdefault(form, len(written)) for form in _forms(key, chosen)]
+        told = list(_forms(key, chosen))
+        alike = told.count(told[0]) == len(told)
+        forms[places] = written.setdefault(told[0], len(written)) if alike else [written.setdefault(form, len(written)) for form in told]
         for name, inside, leaves in _read(key, places, chosen):
             columns: list[tuple[Array, Array | None]] = []
             for kind, values in leaves:
@@ -338,11 +342,11 @@ def _collect(rows: list[Any]) -> Outputs:
             if exact is not None:
                 exact[where, start : start + column.shape[1]] = _exactly(column) if true is None else true
             start += column.shape[1]
-    told = forms if len(written) > 1 else None
+    several = forms if len(written) > 1 else None
     texts = np.full((len(rows), size), "", object) if long and numbers.size <= MOST_TEXTS else None
     for places, start, values in long if texts is not None else ():
         texts[places, start] = values  # type: ignore[index]
-    return Outputs(numbers, shapes if len(names) > 1 else None, tuple(names) or ("number",), exact, told, tuple(written) or ("",), texts)
+    return Outputs(numbers, shapes if len(names) > 1 else None, tuple(names) or ("number",), exact, several, tuple(written) or ("",), texts)
 
 
 def _forms(key: Any, rows: Sequence[Any]) -> Iterable[str]:

@@ -50,8 +50,20 @@ def joint_counts(partition: Partition, left: Outputs, right: Outputs, segments: 
 
 def code_counts(size: int, left: Codes, right: Codes, segments: int = 1) -> Counts:
     """How often codes (i, j), each below `size`, met in each of `segments` equal runs: shape (segments, size, size)."""
-    joint = left * np.uint8(size) + right  # at most 16 * 16 - 1
     if size <= FEW and segments == 1:  # comparisons of bytes are much faster than counting all at once
-        counts = [int(np.count_nonzero(joint == cell)) for cell in range(size * size - 1)]
-        return np.array([*counts, len(joint) - sum(counts)]).reshape(1, size, size)
+        return _few_counts(size, left, right)
+    joint = left * np.uint8(size) + right  # at most 16 * 16 - 1
     return np.stack([np.bincount(part, minlength=size * size).reshape(size, size) for part in joint.reshape(segments, -1)])
+
+
+def _few_counts(size: int, left: Codes, right: Codes) -> Counts:
+    """The joint counts of few cells: of those past the first by comparisons, the rest by what is left of the sums."""
+    inside = [[codes == cell for cell in range(1, size)] for codes in (left, right)]
+    ours, theirs = (np.array([np.count_nonzero(held) for held in side]) for side in inside)
+    counts = np.zeros((size, size), np.int64)
+    for i, j in np.argwhere(np.outer(ours, theirs) > 0):
+        counts[i + 1, j + 1] = np.count_nonzero(inside[0][i] & inside[1][j])
+    counts[1:, 0] = ours - counts[1:, 1:].sum(axis=1)
+    counts[0, 1:] = theirs - counts[1:, 1:].sum(axis=0)
+    counts[0, 0] = len(left) - counts.sum()
+    return counts[None]

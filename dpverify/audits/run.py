@@ -8,6 +8,7 @@ of the fixed-sample bound is chosen on samples that the bound does not use.
 
 from __future__ import annotations
 
+import pickle
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ from scipy.special import ndtri
 from dpverify.audits import bounds
 from dpverify.audits.bets import Bets, Law, mixture
 from dpverify.audits.bits import learn_bits, learn_places
-from dpverify.audits.capital import BROKE, LEVELS, Capital, Carried, Night, carried_on, dealt, gathered, is_written
+from dpverify.audits.capital import BROKE, LEVELS, Capital, Carried, Night, Sorted, carried_on, dealt, gathered, is_written
 from dpverify.audits.conformance import (
     COARSEST,
     FINEST,
@@ -76,6 +77,7 @@ EVIDENCE: Final = 3.0  # nats, about 20 to 1, that say of which level a violatio
 POWER: Final = 0.99  # asked of "nine times in ten": another run learns other cells, and log wealth is not quite normal
 SCALES: Final = (0.9, 0.8, 0.5)  # the declared noise made smaller by so much is what the bets are designed for
 
+MOST_BLOCKS: Final = 256  # of a long stretch, while they are of less than 16 calls
 LONG: Final = 3_000_000  # pairs of runs on the event that is fixed: of so many, counting is what takes time
 
 # Shares of the capital. A generation of learned partitions has a quarter of its kind's, kept aside until it begins.
@@ -125,6 +127,11 @@ class Settings:
         return self.alpha * 0.005
 
     @property
+    def witness(self) -> float:
+        """The part of alpha for how often the event comes by which a claim is proved false of its declaration."""
+        return self.alpha * 0.01
+
+    @property
     def batches(self) -> float:
         """The part of alpha for saying that the outputs of one call are not independent; a later stage goes on with that of the first."""
         return self.alpha * 0.005 * (self.night.fresh or 1.0)
@@ -133,8 +140,8 @@ class Settings:
     def fixed(self) -> float:
         """The rest, for the fixed-sample bound; 0 where an earlier night has spent all of it."""
         if self.night.alone:
-            return self.alpha - self.sequential - self.anytime - self.path - self.batches
-        return self.alpha * 0.25 * self.night.fresh
+            return self.alpha - self.sequential - self.anytime - self.path - self.witness - self.batches
+        return self.alpha * 0.24 * self.night.fresh
 
 
 @dataclass(slots=True, eq=False)
@@ -188,6 +195,7 @@ class _Conforming:
     """Conformance on one input: its additive statistics, how many outputs they are of, and the values that were repeated.
 
     pool: what its statistics are added up in with those of other inputs, where the noise is the same on all of them.
+    begun_with: the share of the whole capital that it began with in an earlier night, None of one that begins in this.
     trail, tied: what the e-processes of the statistics and of the repeated values looked like on the way.
     """
 
@@ -198,6 +206,7 @@ class _Conforming:
     total: Counts | None = None
     count: int = 0
     retired: bool = False  # another tester has taken its place
+    begun_with: float | None = None
     trail: list[Look] = field(default_factory=list)
     tied: list[Look] = field(default_factory=list)
 
@@ -290,6 +299,7 @@ class Run:
             self._declare(index, pair)
         self._pool()
         self._carry_on()
+        self._resume_conformance()
 
     # -- testers
 
@@ -355,7 +365,7 @@ class Run:
             known = self.plan.declared is not None and test.pair in pairs and pairs[test.pair].answers is not None
             return test.pair in pairs and (test.partition is not None or known) and (self.settings.floats or test.level == MODEL)
 
-        return replace(night, brought=gathered(night.brought.tests, night.brought.cash, fits))
+        return replace(night, brought=gathered(night.brought.tests, night.brought.cash, fits, night.brought.conforming))
 
     def _carry_on(self) -> None:
         """The tests of earlier nights, as they were left; one of the declared loss goes on as that of tonight."""
@@ -414,7 +424,35 @@ class Run:
             pair = self.named(test.pair)
             size, counts = test.partition.size, test.counts
             tests.append(Carried(test.level, pair, partition, size, owned, test.log_capital, test.share, counts, test.law, chosen))
-        return gathered(tests, cash)
+        return gathered(tests, cash, conforming=map(self._sorted, (each for each in self._conforming() if each.count)))
+
+    def _conforming(self) -> Iterator[_Conforming]:
+        """All tests of the density that no other has taken the place of."""
+        sides = (each for checked in self.conforming if checked is not None for each in checked)
+        return (each for each in (*sides, *self.pools) if not each.retired)
+
+    def _sorted(self, each: _Conforming) -> Sorted:
+        """What a test of the density hands on."""
+        assert each.total is not None
+        return Sorted(self._digest(each), each.total, each.count, self._share_of(each))
+
+    def _digest(self, each: _Conforming) -> str:
+        """All that a test of the density goes by: what another one has sorted is not added to its counts."""
+        return sha256(pickle.dumps((each.tester, each in self.pools))).hexdigest()
+
+    def _share_of(self, each: _Conforming) -> float:
+        """The share of the whole capital that a test of the density has; of nights that have no share of their own next to nothing."""
+        if each.begun_with is not None:
+            return each.begun_with
+        return each.share * (1 if self.rounding or each in self.pools else 1 - TIES) * self.night.unit
+
+    def _resume_conformance(self) -> None:
+        """Tests of the density go on with what those of earlier nights have sorted, which nobody else goes on with."""
+        brought = {one.tester: one for one in self.night.brought.conforming}
+        for each in self._conforming() if brought else ():
+            known = brought.pop(self._digest(each), None)
+            if known is not None and not each.count:
+                each.total, each.count, each.begun_with = known.total, known.count, known.share
 
     def _add_floats(self, index: int) -> None:
         """The floating-point testers of a pair: half of the share of their level, the other half is learned."""
@@ -546,6 +584,7 @@ class Run:
                 one, other = (_Conforming(rounded(declared, answer, left), None, share) for answer in pair.answers)
                 self.conforming[index] = one, other
         self.pools = []
+        self._resume_conformance()
         if declared.kind in CONTINUOUS and first.left is first.answers[0]:
             off = first.answers[0] + np.eye(len(first.answers[0]))[0] * float(left / 3)
             self.grid_pairs.append(Pair("between two points of the grid", first.answers[0], off, (first.answers[0], off)))
@@ -693,11 +732,16 @@ class Run:
     def _blocks(
         self, pair: Pair, index: int, size: int, tests: tuple[Test, ...], checked: tuple[_Conforming | None, _Conforming | None], keep: int
     ) -> _Stretch:
-        """A stretch of about `size` pairs in equal blocks: at most 16 while they are small, so that workers can share them."""
-        blocks = -(-size // int(np.clip(size // 16, FIRST, MAX_BLOCK)))
+        """A stretch of about `size` pairs in equal blocks: at most 16 while they are small, so that workers can share them.
+
+        Of a long one each is up to 16 calls, at the ends of which tests are looked at.
+        """
+        long = self.final and size >= LONG
+        calls = min(1 << max(size // (MOST_BLOCKS * MAX_BLOCK), 1).bit_length() - 1, SEGMENTS) if long else 1
+        blocks = -(-size // int(np.clip(size // 16, FIRST, calls * MAX_BLOCK)))
         block = max(size // blocks // SEGMENTS, 1) * SEGMENTS
         conformances = (checked[0].tester if checked[0] else None, checked[1].tester if checked[1] else None)
-        segments = SEGMENTS if self.done < SEGMENTS * block else 1  # where a test reached its threshold is told to a sixteenth
+        segments = calls if long else SEGMENTS if self.done < SEGMENTS * block else 1  # how finely crossings are told
         partitions = tuple(test.partition for test in tests)
         job = Job((pair.left, pair.right), partitions, conformances, -(-keep // blocks), block, segments)
         return _Stretch(job, blocks, index, tests, checked)
@@ -733,7 +777,7 @@ class Run:
                     each.total = statistics if each.total is None else each.total + statistics
                     each.count += size
                     if not quiet:
-                        share = each.share * (1 if each is not checked or self.rounding else 1 - TIES)
+                        share = self._share_of(each)
                         log_wealth, meaning = each.tester.log_wealth(each.total, each.count)
                         look = Look(self.done + size, log_wealth)
                         self._suspect(MODEL, share, look, f"{meaning} ({each.count} outputs)", each.trail, bool(marked))
@@ -745,7 +789,7 @@ class Run:
                     checked.ties = checked.ties.merge(outputs)
                     log_wealth, meaning = checked.ties.log_wealth()
                     look, meaning = Look(self.done + size, log_wealth), f"{meaning} ({checked.ties.seen} outputs)"
-                    if self._suspect(FLOAT, checked.share * TIES, look, meaning, checked.tied, bool(marked)):
+                    if self._suspect(FLOAT, checked.share * TIES * self.night.unit, look, meaning, checked.tied, bool(marked)):
                         self._tied(checked, stretch.pair, number)
         self.done += size
         self.largest = max(self.largest, stretch.job.size or 0)
@@ -806,7 +850,6 @@ class Run:
         if marked:
             trail.append(look)
             self.looks += 1
-        share *= self.night.unit  # of nights that have no share of their own next to nothing
         first = not self.nonconforming and look.log_wealth + log(share) >= -log(self.settings.sequential)
         if first:
             self.nonconforming, self.nonconforming_level = meaning, level

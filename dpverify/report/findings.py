@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from dpverify.runtime.finding import NO_VIOLATION_SEEN, NONCONFORMING, VIOLATION, Finding, Path
@@ -59,6 +60,7 @@ def record(finding: Finding) -> dict[str, Any]:
         "notes": list(finding.notes),
         "replay": finding.replay or None,
         "path": None if finding.path is None else _path(finding.path),
+        "refuted": None if finding.refuted is None else asdict(finding.refuted),
     }
 
 

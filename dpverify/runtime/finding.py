@@ -43,6 +43,36 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
+class Refuted:
+    """A claim that is proved false of the declared mechanism, on its sampler: how often an event comes that shows it.
+
+    event, pair: in words; samples: runs on each side that it was counted in. declared: its probabilities on x and on x' by the declaration;
+    left, right: intervals for those of the sampler, which hold at the finding's confidence. agrees: whether no interval shows that the
+    sampler has other probabilities. shown: whether the audit found a violation of the model, or the intervals break the claim.
+    """
+
+    event: str
+    pair: str
+    samples: int
+    declared: tuple[float, float]
+    left: tuple[float, float]
+    right: tuple[float, float]
+    agrees: bool
+    shown: bool
+
+    def text(self) -> str:
+        """What the proof says, and what was seen, in a sentence."""
+        (low, high), (least, most), (p, q) = self.left, self.right, self.declared
+        seen = f"P(S|x) in [{low:.4g}, {high:.4g}] and P(S|x') in [{least:.4g}, {most:.4g}] where the declaration has {p:.4g} and {q:.4g}"
+        where = f"S = {{{self.event}}}, x and x' = {self.pair}, {self.samples} samples per input"
+        if not self.agrees:
+            return f"the claim is proved false of the declaration, and the implementation is another mechanism: {seen}; {where}"
+        if self.shown:
+            return f"the implementation shows the violation that is proved: {seen}; {where}"
+        return f"the claim is proved false of the declaration, and the implementation agrees with it so far: {seen}; {where}"
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """The outcome of one audit.
 
@@ -61,6 +91,8 @@ class Finding:
     replay: one line that finds it again, of the command line or of Python; empty where the sampler takes no generator.
     path: the test that speaks, over samples; None for a query, whose faults need none.
     outputs_seen: the first outputs on either input, at most 200, where they are numbers or pairs of numbers, for pictures; else None.
+    refuted: of a claim that is proved false of the declared mechanism, whether the sampler shows it; None where it is not, or not on the
+    inputs that were run.
     """
 
     finding: str
@@ -84,6 +116,7 @@ class Finding:
     replay: str = ""
     path: Path | None = None
     outputs_seen: Sides | None = None
+    refuted: Refuted | None = None
 
     def __bool__(self) -> bool:
         way = "Ask finding.is_clean, or finding.finding; dpverify.audit's also has finding.raise_unless_clean()."
@@ -121,6 +154,7 @@ class Finding:
         lines = [head, f"  event: {self.event}" if self.event else "", f"  inputs: {self.pair}" if self.pair else ""]
         counted = "coins in all" if self.event.endswith(GUESSED) else "samples per input"
         lines += [f"  sampler: {self.sampler}; {self.samples} {counted}, {self.seconds:.2f} s{seed}"]
+        lines += [f"  proof: {self.refuted.text()}"] if self.refuted is not None else []
         lines += [f"  note: {note}" for note in self.notes]
         replay = "not reproducible, for the sampler takes no generator" if self.seed is None else self.replay
         lines += [f"  replay: {replay}"] if replay else []
@@ -139,7 +173,7 @@ def of_data(data: Any) -> Finding:
     plain = {key: _exactly(key, data[key], kinds) for key, kinds in _PLAIN.items()}
     if plain["finding"] not in (VIOLATION, NONCONFORMING, NO_VIOLATION_SEEN) or plain["level"] not in (MODEL, FLOAT):
         raise ValueError("not a finding")
-    path, seen = data["path"], data["outputs_seen"]
+    path, seen, refuted = data["path"], data["outputs_seen"], data["refuted"]
     notes = tuple(_exactly("notes", note, (str,)) for note in data["notes"])
     known = None if path is None else tuple(Known(**_exactly_all(one, _KNOWN)) for one in path["known"])
     return Finding(
@@ -148,6 +182,7 @@ def of_data(data: Any) -> Finding:
         notes=notes,
         path=None if known is None else Path(_exactly("threshold", path["threshold"], (float, int)), known),
         outputs_seen=None if seen is None else (_side(seen[0]), _side(seen[1])),
+        refuted=None if refuted is None else _refuted(refuted),
     )
 
 
@@ -163,12 +198,21 @@ def _exactly_all(data: Any, kinds: Mapping[str, tuple[type, ...]]) -> dict[str, 
     return {key: _exactly(key, data[key], of) for key, of in kinds.items()}
 
 
+def _refuted(data: Any) -> Refuted:
+    both = {key: tuple(_exactly(key, number, _NUMBER) for number in data[key]) for key in ("declared", "left", "right")}
+    plain: dict[str, Any] = {key: _exactly(key, data[key], (kind,)) for key, kind in _REFUTED.items()} | both
+    if data.keys() != plain.keys() or any(len(ends) != 2 for ends in both.values()):
+        raise ValueError("not what a refuted claim has")
+    return Refuted(**plain)
+
+
 def _side(data: Any) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(_exactly("outputs_seen", number, _NUMBER) for number in output) for output in data)
 
 
 _NUMBER: Final = (float, int)
 _NONE: Final = type(None)
+_REFUTED: Final[Mapping[str, type]] = {"event": str, "pair": str, "samples": int, "agrees": bool, "shown": bool}
 _KNOWN: Final[Mapping[str, tuple[type, ...]]] = {"samples": (int,), "log10_evidence": _NUMBER, "epsilon_lower": (*_NUMBER, _NONE)}
 _PLAIN: Final[Mapping[str, tuple[type, ...]]] = {
     **dict.fromkeys(("finding", "level", "event", "pair", "sampler", "file", "name", "expected", "replay"), (str,)),

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from scipy.optimize import linprog, minimize
 
-from dpverify.audits.bets import mixture
+from dpverify.audits.bets import mixture, wealth_at
 from dpverify.audits.bounds import kl_to_claim
 from dpverify.audits.partition import CurvePoint
 from dpverify.errors import AuditError
@@ -244,3 +244,9 @@ def test_points_that_claim_nothing_are_left_out_and_long_curves_thinned():
 def test_what_cannot_be_bet_on_is_refused(size, curve, alternatives, says):
     with pytest.raises(AuditError, match=says):
         mixture(size, curve, alternatives=alternatives)
+
+
+def test_wealth_at_many_points_is_that_of_each_of_their_mixtures():
+    points = [CurvePoint(epsilon, delta) for epsilon in (0.0, 0.3, 2.0) for delta in (0.0, 0.05)]
+    counts = np.random.default_rng(0).integers(0, 900, (4, 3, 3))
+    assert wealth_at(points, counts) == pytest.approx(np.array([mixture(3, [point]).log_wealth(counts) for point in points]))

@@ -17,6 +17,7 @@ from dpverify.audits.capital import (
     Carried,
     Night,
     NotWritten,
+    Sorted,
     carried_on,
     gathered,
     plainly,
@@ -75,6 +76,26 @@ def test_what_is_written_down_is_read_again(tests, cash):
         assert (a.level, a.pair, a.size, a.share, a.chosen) == (b.level, b.pair, b.size, b.share, b.chosen)
         assert (a.owned == b.owned).all() and (a.counts == b.counts).all() and a.log_capital == b.log_capital
         assert (a.law is None) == (b.law is None) and all((x == y).all() for x, y in zip(a.law or (), b.law or (), strict=True))
+
+
+def test_of_what_one_tester_has_sorted_in_several_nights_the_most_is_handed_on_and_written_down():
+    few, many = (Sorted("a", np.array([count, 0]), count, share) for count, share in ((3, 0.5), (5, 0.1)))
+    other = Sorted("b", np.array([[1], [2]]), 3, 0.2)
+    kept = together([Capital(conforming=(few, other)), Capital(conforming=(many,))])
+    after = read(json.loads(json.dumps(written(kept))))
+    assert {one.tester: (one.total.tolist(), one.count, one.share) for one in after.conforming} == {
+        "a": ([5, 0], 5, 0.1), "b": ([[1], [2]], 3, 0.2),
+    }  # fmt: skip
+    older = {key: value for key, value in written(kept).items() if key != "conforming"}
+    assert read(older).conforming == ()
+
+
+@pytest.mark.parametrize("wrong", [{"share": 0}, {"count": 0}, {"total": "no"}, {"share": None}])
+def test_what_no_tester_has_sorted_is_refused(wrong):
+    data = written(Capital(conforming=(Sorted("a", np.array([3]), 3, 0.5),)))
+    data["conforming"][0] |= wrong
+    with pytest.raises(ValueError):
+        read(data)
 
 
 @settings(max_examples=30)

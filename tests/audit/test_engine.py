@@ -46,6 +46,19 @@ class Cuts:
 
 
 @dataclass(frozen=True)
+class Halves:
+    """Two cells, below and above 0."""
+
+    size: int = 2
+
+    def codes(self, outputs):
+        return (outputs.numbers[:, 0] > 0).astype(np.uint8)
+
+    def describe(self, low, high):
+        return f"cells {low} to {high}"
+
+
+@dataclass(frozen=True)
 class Moments:
     def statistics(self, outputs):
         return np.array([outputs.numbers.sum(), (outputs.numbers**2).sum()])
@@ -105,6 +118,21 @@ def test_a_block_is_the_two_children_of_its_stream_counted_jointly_in_order():
 def test_a_job_may_fix_the_size_of_its_blocks_and_keep_nothing():
     result = run_block(Target.of(laplace), replace(JOB, size=32, keep=0), 5, 7)
     assert result.size == result.counts[0].sum() == 32 and result.kept is None
+
+
+def test_a_long_block_is_drawn_call_after_call_from_the_same_two_streams_and_each_call_is_a_segment():
+    calls, each = 8, MAX_BLOCK // 2
+    size = calls * each
+    result = run_block(Target.of(laplace), replace(JOB, partitions=(Cuts(), Halves()), size=size, segments=calls), 5, 7)
+    streams = [np.random.default_rng(stream) for stream in np.random.SeedSequence(7, spawn_key=(5,)).spawn(2)]
+    sides = [np.concatenate([x + rng.laplace(size=each) for _ in range(calls)]) for x, rng in enumerate(streams)]
+    for counts, cuts in zip(result.counts, (np.arange(-3, 4), [0.0]), strict=True):
+        expected = np.zeros((calls, len(cuts) + 1, len(cuts) + 1), dtype=np.int64)
+        cells = [np.digitize(side, cuts, right=True) for side in sides]
+        np.add.at(expected, (np.repeat(np.arange(calls), each), *cells), 1)
+        assert np.array_equal(counts, expected)
+    assert result.size == size and result.statistics[0] == pytest.approx([sides[0].sum(), (sides[0] ** 2).sum()])
+    assert [side.numbers[:, 0].tolist() for side in result.kept] == [side[:3].tolist() for side in sides]
 
 
 def test_the_seed_that_a_fault_names_brings_it_about_again():

@@ -17,7 +17,7 @@ from dpverify.audits import ledger as module
 from dpverify.audits import nights as nights_module
 from dpverify.audits import versions
 from dpverify.audits.bets import mixture
-from dpverify.audits.capital import BROKE, Capital, Carried, Night, share_of
+from dpverify.audits.capital import BROKE, Capital, Carried, Night, read, share_of
 from dpverify.audits.ledger import Key, Ledger
 from dpverify.audits.plan import make_plan
 from dpverify.audits.run import Run, Settings
@@ -180,11 +180,65 @@ def test_what_moves_is_neither_made_nor_lost(part):
 
 
 def test_what_is_said_of_the_density_has_the_part_of_its_night():
+    claim = dp.audits.inline.stated(dp.laplace(scale=1), {"sensitivity": 1, "epsilon": 1}).claim
     for number in (1, 2, 3):
-        state = Run(make_plan(CLAIM, pairs=[[[0], [1]]]), Settings(2000, 0.01, night=Night(share_of(number))))
-        need = -np.log(0.7 * 0.01) - np.log(0.1 * share_of(number))
-        assert not state._suspect(MODEL, 0.1, Look(10, need - 1e-6), "too wide", [], False)
-        assert state._suspect(MODEL, 0.1, Look(10, need + 1e-6), "too wide", [], False)
+        state = Run(make_plan(claim), Settings(2000, 0.01, night=Night(share_of(number))))
+        share = state._share_of(state.pools[0])
+        need = -np.log(0.7 * 0.01) - np.log(0.2 * 0.8 * share_of(number))
+        assert not state._suspect(MODEL, share, Look(10, need - 1e-6), "too wide", [], False)
+        assert state._suspect(MODEL, share, Look(10, need + 1e-6), "too wide", [], False)
+
+
+def wide(data, size, rng):
+    """Laplace noise that is a twentieth too wide, on a grid that floats do not give away."""
+    return np.round((data[0] + rng.laplace(0, 1.05, size)) * 2**20) / 2**20
+
+
+def conforming(sampler, path, **more):
+    claimed = {"sensitivity": 1, "epsilon": 1}
+    return dp.audit(sampler, dp.laplace(scale=1), **claimed, samples=2000, confidence=0.999, level=MODEL, ledger=path, **more)
+
+
+def test_what_is_sorted_for_conformance_adds_up_over_nights(path):
+    alone = [conforming(wide, None, seed=seed).finding for seed in range(6)]
+    assert set(alone) == {NO_VIOLATION_SEEN}
+    found = [conforming(wide, path, seed=seed).finding for seed in range(6)]
+    assert found[0] == NO_VIOLATION_SEEN and found[-1] == NONCONFORMING
+
+
+def test_tests_of_the_density_go_on_with_the_share_that_they_began_with(path):
+    for seed in range(2):
+        conforming(lambda data, size, rng: np.round((data[0] + rng.laplace(0, 1, size)) * 2**20) / 2**20, path, seed=seed)
+    first, second = (read(json.loads(text)) for (text,) in capitals(path)), read(json.loads(capitals(path)[1][0]))
+    assert next(first) == Capital()  # what was handed on is nobody else's
+    sides, pool = sorted(second.conforming, key=lambda one: one.count)[:-1], max(second.conforming, key=lambda one: one.count)
+    assert pool.count == 2 * sides[0].count == 2 * sides[1].count == pool.total.sum()
+    assert sum(one.share for one in second.conforming) == pytest.approx(share_of(1) * (0.2 * 0.8 + 0.2 * 0.2 * 0.8))
+
+
+def capitals(path):
+    with Ledger(path).reading() as rows:
+        return rows.execute("SELECT capital FROM nights ORDER BY id").fetchall()
+
+
+CALLS = []
+
+
+def failing(data, size, rng):
+    """Of its first calls the twelfth has a nan."""
+    CALLS.append(size)
+    outputs = answers(1.0)(data, size, rng).astype(float)
+    return np.where(np.arange(size) == 3, np.nan, outputs) if len(CALLS) == 12 else outputs
+
+
+def test_a_night_that_ends_with_nan_hands_on_what_it_had_before(path):
+    CALLS.clear()
+    with pytest.raises(SamplerError, match="nan"):
+        audited(path, sampler=failing)
+    (broken,) = nights(path)
+    assert broken["state"] == "broken off" and broken["samples"] > 0
+    audited(path, sampler=failing)
+    assert nights(path)[0]["taken"] == nights(path)[1]["id"]
 
 
 def test_bounds_of_a_test_that_goes_on_are_of_one_test_alone():

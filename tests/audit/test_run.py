@@ -375,7 +375,7 @@ def test_with_stop_a_violation_ends_the_sampling_and_without_it_all_samples_boun
 def test_the_parts_of_the_false_alarm_budget_are_no_more_than_all_of_it():
     for stop in (True, False):
         parts = Settings(1, 0.01, stop)
-        each = (parts.sequential, parts.anytime, parts.path, parts.batches, parts.fixed)
+        each = (parts.sequential, parts.anytime, parts.path, parts.witness, parts.batches, parts.fixed)
         assert min(each) > 0 and sum(each) == pytest.approx(0.01)
 
 

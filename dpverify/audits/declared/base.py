@@ -31,6 +31,8 @@ class Declared(ABC):
     """
 
     kind: ClassVar[str]
+    draws: ClassVar[int | None] = None
+    """Of how many seeded draws the probabilities of `law` are frequencies; None where they are computed."""
     dimension: int
 
     @abstractmethod

@@ -127,7 +127,7 @@ def told_as(told: Array, edges: Array) -> Array:
 class KeysLaw(Declared):
     """Noisy keys, on lists of counts: of all keys that either of two neighbours has."""
 
-    kind = "selection"
+    kind, draws = "selection", _DRAWS
 
     def __init__(self, claim: Claim, noise: LineLaw | IntegerLaw) -> None:
         assert isinstance(claim.mechanism, NoisyKeys)

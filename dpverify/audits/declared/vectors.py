@@ -23,6 +23,7 @@ DRAWS: Final = 1 << 15
 class _Vector(Declared):
     """What radial and product noise share: cells by the score of the loss, laws by seeded draws."""
 
+    draws = DRAWS
     claim: Claim
     reach: float
     size_of: Gauge

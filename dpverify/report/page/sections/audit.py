@@ -44,6 +44,7 @@ def found(finding: Finding) -> list[Block]:
         where = "(tested events and inputs only)"
         rows.append(("90% power to detect", f"epsilon >= {finding.detectable_epsilon:.4g} {where}"))
     rows += [(name, said) for name, said in (("event", finding.event), ("inputs", finding.pair)) if said]
+    rows += [("beside the proof", finding.refuted.text())] if finding.refuted is not None else []
     counted = "coins in all" if finding.event.endswith(GUESSED) else "on each input"
     rows += [("sampler", Code(finding.sampler)), ("samples", f"{finding.samples} {counted}")]
     rows += [("seed", "none: the sampler draws its own randomness" if finding.seed is None else str(finding.seed))]
