@@ -93,7 +93,7 @@ def discrete_delta(move: Floats, sigmas: Floats, epsilon: float) -> float:
             z = np.arange(-np.ceil(12 * s) - a, np.ceil(12 * s) + 1)
             p = np.exp(-0.5 * (z / s) ** 2)
             at = np.ceil(a * (2 * z + a) / (2 * s * s * step)).astype(int)
-            masses, first = _convolved(masses, np.bincount(at - at[0], p / p.sum())), first + int(at[0])
+            masses, first = _convolved(masses, np.bincount(at - at[0], p / p.sum()).astype(np.float64)), first + int(at[0])
     losses = step * (first + np.arange(len(masses)))
     return float(masses @ -np.expm1(np.minimum(epsilon - losses, 0)))
 

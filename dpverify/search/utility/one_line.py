@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import lru_cache
 from math import exp, expm1, log
 from typing import Final
@@ -13,22 +14,38 @@ from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.expr import ZERO, Expr, symbols
 from dpverify.trusted.kernel.model import Claim
 
+_LARGEST: Final = 700.0
+"""Beyond it, an exponential is no float."""
 _WIDEST: Final = 20_000.0
 """Steps to where a dual function is constant, at most."""
 _TURNS: Final = 6
 _FINE: Final = 1001
 
 
-def by_chi_square(claim: Claim) -> float:
-    """The bound in the measures that have one of closed form; 0 where there is none."""
+def by_divergence(claim: Claim) -> tuple[float, dict[str, str]]:
+    """The bound in another measure than epsilon, 0 where there is none, and what a rule is told of it: an order, or nothing."""
     measure = claim.measure
     if measure is None or not isinstance(measure.value, Expr) or symbols(measure.value):
-        return 0.0
-    value = float(constant(measure.value))
-    if value <= 0 or (measure.name == "renyi" and (measure.at is None or measure.at < 2)):
-        return 0.0
-    size = {"zcdp": 2 * value, "gdp": value**2, "renyi": value}.get(measure.name, float("inf"))
-    return 1 / expm1(size) if size < 700 else 0.0
+        return 0.0, {}
+    value, most = float(constant(measure.value)), float("inf") if measure.at is None else float(measure.at)
+    if value <= 0 or measure.name not in ("zcdp", "gdp", "renyi"):
+        return 0.0, {}
+    orders = [Fraction(1)] if measure.name != "renyi" else [Fraction(k, 8) for k in range(8, 161) if k / 8 <= most]
+    found = [(_by_order(float(order), _divergence(measure.name, value, float(order))), {"order": str(order)}) for order in orders]
+    if most >= 2 and (size := _divergence(measure.name, value, 2.0)) < _LARGEST:
+        found.append((1 / expm1(size), {}))
+    return max(found, key=lambda one: one[0], default=(0.0, {}))
+
+
+def _divergence(name: str, value: float, order: float) -> float:
+    return {"zcdp": order * value, "gdp": order * value**2 / 2, "renyi": value}[name]
+
+
+def _by_order(order: float, size: float) -> float:
+    if order == 1:
+        return 1 / (2 * size) - 0.25
+    exponent = (order - 1) * size
+    return order * (order - 1) / (2 * expm1(exponent)) - 0.25 if exponent < _LARGEST else -0.25
 
 
 def numbers_of(claim: Claim) -> tuple[float, float] | None:

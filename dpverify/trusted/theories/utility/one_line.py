@@ -28,29 +28,43 @@ MOST_STEPS: Final = 100_000
 def least_square(claim: Claim, parameters: Mapping[str, Any], rule: str) -> arb:
     """A lower bound in the measure that is claimed. Raises Rejected, CertificateError.
 
-    parameters: with epsilon and delta "reach", from where on the dual function is constant, and "least", what it would prove of delta 0.
+    parameters: with epsilon and delta "reach", from where on the dual function is constant, and "least", what it would prove of delta 0; in
+    another measure "order", if the bound is to be by both orders of a Renyi divergence of this order, and not by chi square.
     """
     if claim.measure is not None:
-        return by_chi_square(claim.measure, rule)
+        order = read_fraction(parameters, "order", rule) if "order" in parameters else None
+        return by_divergence(claim.measure, order, rule)
     epsilon, delta = _number(claim.epsilon, "epsilon", rule), _number(claim.delta, "delta", rule)
     require(epsilon > 0 and delta >= 0, Rejected(rule, "epsilon and delta", "one is not certainly above 0"))
     return capped(epsilon, delta, read_fraction(parameters, "reach", rule), read_fraction(parameters, "least", rule), rule)
 
 
-def by_chi_square(measure: Measure, rule: str) -> arb:
-    """From zCDP, GDP or a Renyi divergence of order 2 or more. Raises Rejected.
+def by_divergence(measure: Measure, order: Fraction | None, rule: str) -> arb:
+    """From zCDP, GDP or a Renyi divergence. Raises Rejected.
 
-    Where E (dP/dP')^2 is at most e^t, the square of the difference of two means is at most e^t - 1 times the variance.
+    By chi square, where no order is told: if E (dP/dP')^2 is at most e^t, the square of the difference of two means is at most e^t - 1
+    times the variance. Else by the triangular discrimination of the two, which the divergences of one order, in both orders, bound.
     """
+    if order is None:
+        return 1 / _divergence(measure, Fraction(2), rule).expm1()
+    require(order >= 1, Rejected(rule, "the order", "it is below 1"))
+    size, above = _divergence(measure, order, rule), rational(order - 1)
+    found = 1 / (2 * size) if order == 1 else above * (above + 1) / (2 * (above * size).expm1())
+    require(found > 1 / arb(4), Rejected(rule, "the order", "it proves nothing above 0"))
+    return found - 1 / arb(4)
+
+
+def _divergence(measure: Measure, order: Fraction, rule: str) -> arb:
+    """At most what the Renyi divergence of an order is. Raises Rejected."""
     value = _number(measure.value, measure.name, rule)
     require(value > 0, Rejected(rule, measure.name, "it is not certainly above 0"))
     if measure.name == "zcdp":
-        return 1 / (2 * value).expm1()
+        return rational(order) * value
     if measure.name == "gdp":
-        return 1 / (value**2).expm1()
-    if measure.name == "renyi" and measure.at is not None and measure.at >= 2:
-        return 1 / value.expm1()
-    raise Rejected(rule, measure.name, "the bound is about epsilon with a delta, zcdp, gdp, and Renyi divergences of order 2 and more")
+        return rational(order) * value**2 / 2
+    if measure.name == "renyi" and measure.at is not None and measure.at >= order:
+        return value
+    raise Rejected(rule, measure.name, "the bound is about a delta, zcdp, gdp, and Renyi divergences of at least the order told, or 2")
 
 
 def _number(value: Expr | None, name: str, rule: str) -> arb:
