@@ -1,10 +1,10 @@
 """The error of any private mechanism, in every measure of privacy, is at least what lines of neighbours and the shape of the query make it.
 
 Theorem: Let v be the least mean square of an error along one line of neighbours: at least 1/(e^D - 1), D what the Renyi divergence of
-order 2 is at most, and a(a - 1)/(2(e^((a - 1) D) - 1)) - 1/4, D that of an order a > 1, which is 1/(2 D) - 1/4 for a = 1 (it is a rho under
-rho-zCDP, a mu^2/2 under mu-GDP); and what a dual function proves under (eps, delta)-DP. With differences v_i of neighbours, weights p_i >= 0
-and H (sum of p_i F v_i (F v_i)') H at most the identity every mechanism has on some data a mean square error of at least v times the sum of
-p_i ((F v_i)' H F v_i)^2.
+order 2 is at most, and a(a - 1)/(2(e^((a - 1) D) - 1)) - 1/4, D that of an order a > 1, which is 1/(2 D) - 1/4 for a = 1 (D is a rho
+under rho-zCDP, a mu^2/2 under mu-GDP); and what a dual function proves under (eps, delta)-DP. With differences v_i of neighbours,
+weights p_i >= 0 and H (sum of p_i F v_i (F v_i)') H at most the identity every mechanism has on some data a mean square error of at
+least v times the sum of p_i ((F v_i)' H F v_i)^2.
 
 Checked:
 - each v_i is a difference of neighbours
