@@ -5,7 +5,8 @@ Errors are root mean squares of one answer, at epsilon 1 and delta 10^-6, or at 
 own: seconds are of one core's time, start-up left out, and memory is the most that it has had. Published factors are those of Gaussian
 strategies: of the best optimiser there and a lower bound for strategies, by singular values (journal version of HDMM); ours are between the
 two proved ends of the least of all. Peers are asked in an environment of their own: a plain semidefinite program through cvxpy, and the
-dense optimiser of jax-privacy for prefix sums; "-" where one does not install, or does not end in time.
+dense optimiser of jax-privacy for prefix sums; "-" where one does not install, or does not end in time. A row that takes more than 40 s of
+CPU is ended, and longer ones of its kind are not begun.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import csv
 import json
 import platform
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,7 +28,9 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 DELTA = "1/1000000"
-LIMIT = 300
+LIMIT = 40
+"""Seconds of CPU of a row."""
+LONG = f"over {LIMIT} s"
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 8192)
 TABLES = {
     "Adult-like": [100, 100, 100, 99, 85, 42, 16, 15, 9, 7, 6, 5, 2, 2],
@@ -82,16 +86,18 @@ print(json.dumps({"square": square, "seconds": time.process_time() - began}))
 """
 
 
-def asked(python: str, program: str, *given: str) -> dict[str, Any] | None:
-    """What a program prints, as JSON; None where it fails or takes too long."""
+def asked(python: str, program: str, *given: str) -> dict[str, Any] | str:
+    """What a program prints, as JSON; why there is nothing, where it fails or takes too long."""
+    limits = [resource.RLIMIT_CPU, (LIMIT, LIMIT + 1)]
+    run = [python, "-c", program, *given]
     try:
-        done = subprocess.run([python, "-c", program, *given], capture_output=True, text=True, timeout=LIMIT, check=False)
-        return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
-    except (subprocess.TimeoutExpired, OSError, ValueError, IndexError):
-        return None
+        done = subprocess.run(run, capture_output=True, text=True, check=False, preexec_fn=lambda: resource.setrlimit(*limits))
+        return LONG if done.returncode < 0 else json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else "refused"
+    except (OSError, ValueError, IndexError):
+        return "refused"
 
 
-def ours(workload: dict[str, Any], **privacy: Any) -> dict[str, Any] | None:
+def ours(workload: dict[str, Any], **privacy: Any) -> dict[str, Any] | str:
     """A design for counts that differ in one record."""
     return asked(sys.executable, OURS, json.dumps({"workload": workload, "adjacency": "add-remove", "epsilon": 1, **privacy}))
 
@@ -108,15 +114,17 @@ def of_lines(peers: str) -> Iterator[tuple[str, ...]]:
     """Prefix sums and ranges with a delta: the factor by both ends, what is published, what peers find."""
     known = published()
     for kind, named in (("prefix", "prefix"), ("ranges", "range")):
+        found: dict[str, Any] | str = {}
         for length in LENGTHS:
-            found, told = ours({"kind": kind, "length": length}, delta=DELTA), known.get((named, length))
-            program = asked(peers, SEMIDEFINITE, kind, str(length)) if length <= 64 else None
-            dense = asked(peers, DENSE, kind, str(length)) if kind == "prefix" and length <= 512 else None
+            found = LONG if found == LONG else ours({"kind": kind, "length": length}, delta=DELTA)
+            told = known.get((named, length))
+            program = asked(peers, SEMIDEFINITE, kind, str(length)) if length <= 64 else LONG
+            dense = asked(peers, DENSE, kind, str(length)) if kind == "prefix" and length <= 512 else LONG
             beside = ["-" if told is None else f"{told[0]:.5f}", "-" if told is None else f"{told[1]:.5f}"]
             queries = length if kind == "prefix" else length * (length + 1) // 2
             beside += [_peer(one, queries) for one in (program, dense)]
-            if found is None or found["ends"] is None:
-                yield kind, str(length), "refused", "", "", "", "", *beside
+            if isinstance(found, str) or found["ends"] is None:
+                yield kind, str(length), found if isinstance(found, str) else "refused", "", "", "", "", *beside
                 continue
             low, high = (f"{sqrt(end / queries):.5f}" for end in found["ends"])
             yield kind, str(length), f"{low} to {high}", *_costs(found), *beside
@@ -125,9 +133,10 @@ def of_lines(peers: str) -> Iterator[tuple[str, ...]]:
 def of_pure_lines() -> Iterator[tuple[str, ...]]:
     """The same for a pure epsilon."""
     for kind in ("prefix", "ranges"):
+        found: dict[str, Any] | str = {}
         for length in LENGTHS:
-            found = ours({"kind": kind, "length": length})
-            yield (kind, str(length), "refused", "", "", "", "") if found is None else (kind, str(length), found["name"], *_costs(found))
+            found = LONG if found == LONG else ours({"kind": kind, "length": length})
+            yield kind, str(length), *((found, "", "", "", "") if isinstance(found, str) else (found["name"], *_costs(found)))
 
 
 def of_tables() -> Iterator[tuple[str, ...]]:
@@ -137,7 +146,7 @@ def of_tables() -> Iterator[tuple[str, ...]]:
             for privacy in ({"delta": DELTA}, {}):
                 found = ours({"kind": "marginals", "sizes": sizes, "ways": ways}, **privacy)
                 how = "epsilon 1, delta 1e-6" if privacy else "epsilon 1"
-                told = ("refused", "", "", "", "") if found is None else (found["name"], *_costs(found))
+                told = (found, "", "", "", "") if isinstance(found, str) else (found["name"], *_costs(found))
                 yield name, str(ways), how, *told
 
 
@@ -146,8 +155,8 @@ def _costs(found: dict[str, Any]) -> tuple[str, str, str, str]:
     return f"{found['rms'] / sqrt(found['queries']):.6g}", times, f"{found['seconds']:.3g}", f"{found['memory']:.0f}"
 
 
-def _peer(found: dict[str, Any] | None, queries: int) -> str:
-    return "-" if found is None else f"{sqrt(found['square'] / queries):.5f} ({found['seconds']:.3g} s)"
+def _peer(found: dict[str, Any] | str, queries: int) -> str:
+    return "-" if isinstance(found, str) else f"{sqrt(found['square'] / queries):.5f} ({found['seconds']:.3g} s)"
 
 
 def curve() -> Iterator[tuple[str, ...]]:
@@ -155,8 +164,8 @@ def curve() -> Iterator[tuple[str, ...]]:
     for epsilon in ("1/10", "1/4", "1/2", "1", "2", "4"):
         workload = {"kind": "prefix", "length": 64}
         both, pure = ours(workload, epsilon=epsilon, delta=DELTA), ours(workload, epsilon=epsilon)
-        least = "" if both is None or both["least"] is None else f"{both['least'] / 8:.5g}"
-        yield epsilon, least, *("" if one is None else f"{one['rms'] / 8:.5g}" for one in (both, pure))
+        least = "" if isinstance(both, str) or both["least"] is None else f"{both['least'] / 8:.5g}"
+        yield epsilon, least, *(one if isinstance(one, str) else f"{one['rms'] / 8:.5g}" for one in (both, pure))
 
 
 def table(heads: list[str], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:

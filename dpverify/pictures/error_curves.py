@@ -5,8 +5,9 @@ Every point of these curves is a bound that rules prove, as they prove those of 
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
@@ -15,7 +16,7 @@ import numpy as np
 
 from dpverify.pictures.exponent import exponent
 from dpverify.pictures.polyline import Point
-from dpverify.search.utility import necessary
+from dpverify.search.utility import necessary, one_line
 from dpverify.trusted.combinators.released import answered
 from dpverify.trusted.facts.errors import ErrorBound
 from dpverify.trusted.kernel.balls import constant
@@ -43,6 +44,7 @@ class ErrorCurves:
 
     epsilon: that is claimed. least: that no mechanism with this epsilon is below. own: of the claim's noise, at most; made as wide as each
     epsilon wants where `scaled`, else at the claimed epsilon alone. by_queries, own_by_queries: the same for the first queries alone.
+    gaussian: with a delta, about what Gaussian noise of the best shape has.
     """
 
     epsilon: float
@@ -51,10 +53,11 @@ class ErrorCurves:
     scaled: bool
     least_by_queries: tuple[Point, ...]
     own_by_queries: tuple[Point, ...]
+    gaussian: tuple[Point, ...] = ()
 
 
 def error_curves(claim: Claim, judgement: Judgement | None) -> ErrorCurves | None:
-    """Of a claim that is proved, asks for errors and states a query and a pure epsilon; None for another, or where none is bounded."""
+    """Of a claim that is proved, asks for errors and states a query and a number for delta; None for another, or where none is bounded."""
     try:
         with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # floats that overflow only mislead the search
             return _curves(claim, judgement)
@@ -64,7 +67,9 @@ def error_curves(claim: Claim, judgement: Judgement | None) -> ErrorCurves | Non
 
 def _curves(claim: Claim, judgement: Judgement | None) -> ErrorCurves | None:
     query = answered(claim)
-    if judgement is None or query is None or not claim.utility or claim.delta != ZERO or claim.domains or judgement.verdict != "PROVED":
+    if judgement is None or query is None or not claim.utility or claim.domains or judgement.verdict != "PROVED":
+        return None
+    if not isinstance(claim.delta, Num) or claim.measure is not None:
         return None
     epsilon, own = _epsilon(claim, judgement), _own(judgement)
     if epsilon is None or own is None or len(query.rows) > MOST_QUERIES:
@@ -72,13 +77,14 @@ def _curves(claim: Claim, judgement: Judgement | None) -> ErrorCurves | None:
     exact = Fraction(epsilon).limit_denominator(10**6)
     most = max(Fraction(LARGE), exact)
     shown = (exact * times for times in TIMES if 0 < exact * times <= most)
-    least = tuple((float(at), error) for at in shown if (error := _least(query, at)) is not None)
+    least = tuple((float(at), error) for at in shown if (error := _least(query, at, claim.delta)) is not None)
     if not least:
         return None
-    scaled = _scaled(claim)
+    scaled = claim.delta == ZERO and _scaled(claim)
     points = tuple((at, own * epsilon / at) for at, _ in least) if scaled else ((epsilon, own),)
-    firsts = tuple(_firsts(query, exact)) if len(query.rows) > 1 else ()
-    return ErrorCurves(epsilon, least, points, scaled, firsts, tuple(_own_firsts(judgement, len(query.rows))) if firsts else ())
+    firsts = tuple(_firsts(query, exact, claim.delta)) if len(query.rows) > 1 else ()
+    own_firsts = tuple(_own_firsts(judgement, len(query.rows))) if firsts else ()
+    return ErrorCurves(epsilon, least, points, scaled, firsts, own_firsts, tuple(_gaussian(least, float(claim.delta.value))))
 
 
 def _epsilon(claim: Claim, judgement: Judgement) -> float | None:
@@ -88,9 +94,27 @@ def _epsilon(claim: Claim, judgement: Judgement) -> float | None:
     return float(constant(stated).mid())
 
 
-def _least(query: Query, epsilon: Fraction) -> float | None:
+def _gaussian(least: Iterable[Point], delta: float) -> Iterator[Point]:
+    """With a delta the bound is sqrt(w S) and this noise has sigma sqrt(S), with one number S of the query (theory#one-line)."""
+    for epsilon, error in least:
+        if delta > 0 and (square := one_line.with_delta(epsilon, delta)[2]) > 0:
+            yield epsilon, error * _sigma(epsilon, delta) / math.sqrt(square)
+
+
+def _sigma(epsilon: float, delta: float) -> float:
+    """About the least sigma at which Gaussian noise is (epsilon, delta)-DP for answers 1 apart."""
+    low, high = -20.0, 20.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        sigma = math.exp(middle)
+        first, second = (math.erfc((epsilon * sigma + side / (2 * sigma)) / math.sqrt(2)) / 2 for side in (-1, 1))
+        low, high = (low, middle) if first - math.exp(epsilon) * second <= delta else (middle, high)
+    return math.exp(high)
+
+
+def _least(query: Query, epsilon: Fraction, delta: Expr) -> float | None:
     """The greatest lower bound on the root mean square error of any mechanism that rules prove, rounded down."""
-    asked = Claim(Product(_LAPLACE, num(len(query.rows)), L1), Num(epsilon), query=query, utility=True)
+    asked = Claim(Product(_LAPLACE, num(len(query.rows)), L1), Num(epsilon), delta, query=query, utility=True)
     found: list[float] = []
     for step in _steps(asked):
         for bound in step:
@@ -109,9 +133,9 @@ def _steps(asked: Claim) -> Iterator[tuple[ErrorBound, ...]]:
         yield tuple(as_errors(fact.says))
 
 
-def _firsts(query: Query, epsilon: Fraction) -> Iterator[Point]:
+def _firsts(query: Query, epsilon: Fraction, delta: Expr) -> Iterator[Point]:
     for k in range(1, len(query.rows) + 1):
-        error = _least(replace(query, rows=query.rows[:k]), epsilon)
+        error = _least(replace(query, rows=query.rows[:k]), epsilon, delta)
         if error is not None:
             yield float(k), error
 

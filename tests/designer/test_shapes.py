@@ -163,10 +163,11 @@ def test_the_delta_of_noise_on_the_integers_is_at_most_what_is_said(s, shift):
 @pytest.mark.parametrize(
     ("privacy", "times"),
     [
-        ({"zcdp": "1/10"}, sqrt(expm1(0.2) / 0.2)),
-        ({"gdp": "1/2"}, sqrt(expm1(0.25)) / 0.5),
+        ({"zcdp": "1/10"}, sqrt(5 / 4.998)),
+        ({"gdp": "1/2"}, sqrt(4 / 3.9975)),
         ({"renyi": {"order": 2, "epsilon": 1}}, sqrt(expm1(1))),
         ({"renyi": {"order": "5/2", "epsilon": 1}}, sqrt(5 / 4 * expm1(1))),
+        ({"renyi": {"order": "3/2", "epsilon": "1/10"}}, sqrt(7.5 / (3 / 8 / expm1(0.05) - 1 / 4))),
         ({"epsilon": 1, "delta": "1e-6"}, 3.1136),
     ],
     ids=str,

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction as F
 
 import pytest
+from scipy.stats import norm
 
 from dpverify import verify
 from dpverify.pictures.error_curves import error_curves
@@ -54,11 +55,22 @@ def test_tight_epsilon_is_the_one_that_is_shown():
     assert curves(replace(LAPLACE, epsilon=None)).epsilon == 0.5
 
 
-@pytest.mark.parametrize("changed", [{"utility": False}, {"query": None, "sensitivity": parse("1")}, {"delta": parse("1/10")}])
-def test_a_claim_that_asks_for_no_errors_or_is_not_about_a_query_and_a_pure_epsilon_has_no_picture(changed):
+@pytest.mark.parametrize("changed", [{"utility": False}, {"query": None, "sensitivity": parse("1")}, {"delta": None}])
+def test_a_claim_that_asks_for_no_errors_or_is_not_about_a_query_and_numbers_has_no_picture(changed):
     assert error_curves(replace(LAPLACE, **changed), verify(LAPLACE).judgement) is None
 
 
 @pytest.mark.parametrize("changed", [{"epsilon": parse("1/4")}, {"mechanism": Product(parse("1/(81 + z**2)"), num(2), L1)}])
 def test_a_claim_that_is_refuted_or_whose_error_is_infinite_has_no_picture(changed):
     assert curves(replace(LAPLACE, **changed)) is None
+
+
+def test_with_a_delta_gaussian_noise_stands_between_the_bound_and_its_multiple():
+    found = curves(replace(LAPLACE, epsilon=parse("1"), delta=parse("1/1000000")))
+    assert not found.scaled and [at for at, _ in found.own] == [1]
+    least, gaussian = dict(found.least)[1], dict(found.gaussian)[1]
+    assert least == pytest.approx(math.sqrt(2 * 1.84110), rel=1e-5)  # theory#one-line
+    sigma = gaussian / math.sqrt(2)
+    assert norm.cdf(1 / (2 * sigma) - sigma) - math.e * norm.cdf(-1 / (2 * sigma) - sigma) == pytest.approx(1e-6, rel=1e-6)
+    assert all(low < high for (_, low), (_, high) in zip(found.least, found.gaussian, strict=True))
+    assert found.own[0][1] == pytest.approx(4)

@@ -40,6 +40,9 @@ MOST_JUDGED: Final = 12
 MOST_JUDGED_OF_MANY: Final = 3
 """The same of a query with a matrix of many entries."""
 MANY: Final = 4_000
+MANY_OF_PURE: Final = 20_000
+"""Entries of a matrix beyond which no mechanism is written as a claim file, where one is known by the structure of the query. The K-norm
+mechanism, which may have much less error under a pure epsilon, wants a claim file, so that more of these are written."""
 HEADING: Final = "# Designed by dpverify: "
 """What the files begin with that `written` may replace."""
 
@@ -188,7 +191,7 @@ def sizes_of(question: Question) -> tuple[int, ...]:
 
 
 def _many(question: Question) -> bool:
-    return question.rows is None or (not question.pure and prod(question.size) > MANY)
+    return question.rows is None or prod(question.size) > (MANY_OF_PURE if question.pure else MANY)
 
 
 def _of_structure(question: Question, known: Structure | str, least: Stated | None) -> tuple[list[Designed], list[NotTried]]:

@@ -86,8 +86,6 @@ def discrete_sigma(moves: Floats, shares: Floats, epsilon: float, delta: float, 
 
 def discrete_delta(move: Floats, sigmas: Floats, epsilon: float) -> float:
     """The delta of independent discrete Gaussian noises where each answer moves by so much; losses are rounded up."""
-    from scipy.signal import fftconvolve  # takes long to load, and few designs have discrete noise
-
     step = epsilon / STEPS
     first, masses = 0, np.ones(1)
     for a, s in zip(move, sigmas, strict=True):
@@ -95,6 +93,13 @@ def discrete_delta(move: Floats, sigmas: Floats, epsilon: float) -> float:
             z = np.arange(-np.ceil(12 * s) - a, np.ceil(12 * s) + 1)
             p = np.exp(-0.5 * (z / s) ** 2)
             at = np.ceil(a * (2 * z + a) / (2 * s * s * step)).astype(int)
-            masses, first = fftconvolve(masses, np.bincount(at - at[0], p / p.sum())), first + int(at[0])
+            masses, first = _convolved(masses, np.bincount(at - at[0], p / p.sum()).astype(np.float64)), first + int(at[0])
     losses = step * (first + np.arange(len(masses)))
     return float(masses @ -np.expm1(np.minimum(epsilon - losses, 0)))
+
+
+def _convolved(left: Floats, right: Floats) -> Floats:
+    """The law of a sum. By numpy: scipy.signal takes longer to load than most designs take."""
+    size = len(left) + len(right) - 1
+    wide = 1 << (size - 1).bit_length()
+    return np.asarray(np.fft.irfft(np.fft.rfft(left, wide) * np.fft.rfft(right, wide), wide)[:size])

@@ -67,7 +67,7 @@ def line(question: Question) -> arb:
     if question.pure:
         assert question.epsilon is not None
         return 1 / (2 * (constant(question.epsilon) / 2).sinh() ** 2)
-    numbers, told = searched.numbers_of(claim), {}
+    numbers, told = searched.numbers_of(claim), searched.by_divergence(claim)[1]
     if claim.measure is None:
         if numbers is None:
             raise Rejected(noise_shapes.NAME, "delta", "no dual function is known for it")

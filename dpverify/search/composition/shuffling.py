@@ -8,15 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from itertools import pairwise, product
+from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import arb
-from scipy import stats
 
 from dpverify.search.composition import blanket
 from dpverify.search.composition.plans import Plan
 from dpverify.search.composition.roots import crossing
 from dpverify.search.decimals import decimals
+from dpverify.search.later import Later
 from dpverify.search.proposal import Premise, Steps, bound, of_run
 from dpverify.trusted.combinators.runs import Run, leaf
 from dpverify.trusted.facts.premises import pure_of
@@ -33,6 +34,11 @@ from dpverify.trusted.theories.composition.rules import shuffled_bits as exact
 from dpverify.trusted.theories.composition.rules import shuffled_epsilon
 from dpverify.trusted.theories.composition.rules import shuffled_histograms as few
 from dpverify.trusted.theories.composition.rules import shuffling as rule
+
+if TYPE_CHECKING:
+    from scipy import stats
+else:
+    stats = Later("scipy.stats")
 
 _DEVIATIONS = 13
 """What is left out beyond so many is less than what doubles can say of a delta."""

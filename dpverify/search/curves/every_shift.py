@@ -20,7 +20,6 @@ from dpverify.trusted.kernel.balls import constant, precision, rational
 from dpverify.trusted.kernel.errors import DpverifyError, Undecided
 from dpverify.trusted.kernel.expr import ONE, div
 from dpverify.trusted.kernel.model import Radial, Translation
-from dpverify.trusted.theories.curves import moved_density
 from dpverify.trusted.theories.curves import shifts as moved
 from dpverify.trusted.theories.curves.rules import every_shift as rule
 from dpverify.trusted.theories.curves.unimodal import Reading, in_pieces
@@ -185,7 +184,8 @@ def _far(reading: Reading) -> int:
     found: int | None = None
     for far in _FARS:
         try:
-            density = moved_density.MovedDensity(reading, far)
+            with moved.whole():
+                density = moved.divergences(reading, moved.Effort(far, **_FINE)).density()
         except DpverifyError:
             continue
         found = far

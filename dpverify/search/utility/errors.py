@@ -104,7 +104,7 @@ def _not_necessary(claim: Claim) -> str:
     if answered(claim) is None:
         return "the least error is a matter of the query: state query and adjacency in place of the sensitivity."
     if claim.measure is not None:
-        return "in this measure bounds are known of the root mean square alone, and of Renyi divergences from order 2 on."
+        return "in this measure bounds are known of the root mean square alone."
     if claim.delta != ZERO:
         return "with a delta above 0 the bound is by a linear program, which was not solved for this query; it wants a rational delta."
     if claim.domains:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from math import hypot
+from math import hypot, sinh
 from typing import Any, Final
 
 from dpverify.search.numeric import written
 from dpverify.search.proposal import Steps
 from dpverify.search.spaces.private_tables import Dual, Pair, Task, dual_of, ratio
+from dpverify.search.utility import lines_lower_bound, one_line
 from dpverify.trusted.combinators.released import answered
 from dpverify.trusted.facts.premises import epsilon_of
 from dpverify.trusted.geometry.linear import dot
@@ -35,6 +36,8 @@ APART: Final = 0.55
 """About how large epsilon is for two that follow each other: with more the chain is too coarse, with less too short."""
 GREATEST: Final = 700
 """Beyond it, e^epsilon is no float."""
+NEAR: Final = 0.99
+"""Of the variance of geometric noise what is proved of any noise, where a linear program has no more to say."""
 FINER: Final = 2
 """How many outputs there are for a step of the answers, where the error is squared."""
 
@@ -92,8 +95,10 @@ def _of_query(claim: Claim, known: Sequence[Fact], measure: str) -> Steps:
     steps = max(1, round(APART / size))
     squares = measure == linear_program.SQUARES
     row, move = _move(query)
-    if not any(move):
-        return []
+    moved = float(dot(query.rows[row], move))
+    least = _along_a_line(claim, query, moved) if squares else 0.0
+    if not any(move) or least > NEAR * moved**2 / (2 * sinh(size / 2) ** 2):
+        return []  # nothing moves, or geometric noise has hardly more
     databases = _chain(move, steps, max(FEWEST, round(LINKS[measure] / max(1.0, size * steps))))
     answers = [dot(query.rows[row], database) for database in databases]
     outputs = sorted(answers)
@@ -102,9 +107,9 @@ def _of_query(claim: Claim, known: Sequence[Fact], measure: str) -> Steps:
     losses = tuple(tuple((y - answer) ** 2 if squares else abs(y - answer) for y in outputs) for answer in answers)
     ends = ratio(epsilon, Fraction(steps))
     delta = _delta(claim) * (1 + (steps - 1) * ends[1])
-    task, dual = _on_a_chain(losses, ends, delta, min(4 + round(size * steps / 2), DIGITS))
+    dual, bound = _on_a_chain(losses, ends, delta, min(4 + round(size * steps / 2), DIGITS))
     spare = max(high - low for low, high in pairwise(outputs)) ** 2 / 4 if squares else 0
-    if task.bound(dual) <= spare:
+    if bound <= max(spare, Fraction(least)):
         return []
     told = {
         "measure": measure,
@@ -116,11 +121,20 @@ def _of_query(claim: Claim, known: Sequence[Fact], measure: str) -> Steps:
     return [_step(dual, {**told, "ratio": written(ends[1])}, premises)]
 
 
+def _along_a_line(claim: Claim, query: Query, moved: float) -> float:
+    """About what is proved of the same row along a line of neighbours that has no end; 0 where that is not known, or not asked of them."""
+    numbers = one_line.numbers_of(claim)
+    if numbers is None or len(query.rows[0]) ** 2 > lines_lower_bound.MOST_MOVES:
+        return 0.0
+    return max(one_line.with_delta(*numbers)[2], 0.0) * moved**2
+
+
 @lru_cache(8)
-def _on_a_chain(losses: Matrix, ends: tuple[Fraction, Fraction], delta: Fraction, digits: int) -> tuple[Task, Dual]:
-    """The program for databases of which each is next to the one before; claims about one query have the same."""
+def _on_a_chain(losses: Matrix, ends: tuple[Fraction, Fraction], delta: Fraction, digits: int) -> tuple[Dual, Fraction]:
+    """The dual, and its bound, for databases of which each is next to the one before; claims about one query have the same."""
     task = Task(losses, {pair: ends for x in range(len(losses) - 1) for pair in ((x, x + 1), (x + 1, x))}, delta)
-    return task, dual_of(task, digits)
+    dual = dual_of(task, digits)
+    return dual, task.bound(dual)
 
 
 def _move(query: Query) -> tuple[int, Vector]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import ceil, exp, expm1, log, sqrt
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def offers(asked: Asked) -> Iterator[Offer]:
         yield Offer(name, evidence, asked.granted, (worth[0] * sqrt(1 - slack), worth[1] * sqrt(1 - slack)))
 
 
-def _worth(asked: Asked, mean: float, squares: float) -> tuple[tuple[float, float], Mapping[str, str]]:
+def _worth(asked: Asked, mean: float, squares: float) -> tuple[tuple[float, float], Mapping[str, Any]]:
     """About what is proved of the mean length, below 0 for nothing, and of the root mean square; and what the rule is told of one line."""
     if asked.line is not None:
         return (-1.0, sqrt(squares * asked.line.square)), asked.line.told

@@ -52,8 +52,9 @@ def _other_measures(proof: Proof) -> Iterator[Offer]:
     if query is None or proof.claim.domains or proof.claim.order:
         return
     if numbers is None:
-        if (square := one_line.by_chi_square(proof.claim)) > 0:
-            yield from necessary_lines.offers(Asked(proof, query, 0.0, (), Line(square)))
+        square, told = one_line.by_divergence(proof.claim)
+        if square > 0:
+            yield from necessary_lines.offers(Asked(proof, query, 0.0, (), Line(square, told)))
         return
     reach, least, square = one_line.with_delta(*numbers)
     if square > 0:

@@ -23,7 +23,7 @@ class Line:
     """About the least mean square along one line of neighbours, and what the rule is told of it."""
 
     square: float
-    told: Mapping[str, str] = field(default_factory=dict)
+    told: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

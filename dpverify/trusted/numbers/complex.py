@@ -10,7 +10,7 @@ from flint import acb, arb
 
 from dpverify.trusted.kernel.balls import constant
 from dpverify.trusted.kernel.errors import Undecided, require
-from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, symbols
+from dpverify.trusted.kernel.expr import Add, Call, Expr, Mul, Num, Pow, Sym, add, mul, symbols
 
 Complex = Callable[[acb, bool], acb]
 """A function on complex balls: the argument, and whether the value has to be non-finite where the function is not analytic."""
@@ -24,8 +24,12 @@ def compiled(expr: Expr, name: str) -> Complex:
     if isinstance(expr, Sym):
         return lambda z, a: z
     if isinstance(expr, Add | Mul):
-        parts = [compiled(part, name) for part in expr.args]
-        return _folded(parts, sums=isinstance(expr, Add))
+        sums, still = isinstance(expr, Add), [part for part in expr.args if not symbols(part)]
+        f = _folded([compiled(part, name) for part in expr.args if symbols(part)], sums)
+        if not still:
+            return f
+        k = constant(add(*still) if sums else mul(*still))
+        return (lambda z, a: f(z, a) + k) if sums else (lambda z, a: f(z, a) * k)
     if isinstance(expr, Pow):
         base = compiled(expr.base, name)
         if isinstance(expr.exponent, Num) and expr.exponent.value.denominator == 1:
@@ -69,6 +73,8 @@ def _bessel(name: str, order: Expr, x: Complex) -> Complex:
 
 
 def _folded(parts: list[Complex], sums: bool) -> Complex:
+    if len(parts) == 1:
+        return parts[0]
     if len(parts) == 2:
         f, g = parts
         return (lambda z, a: f(z, a) + g(z, a)) if sums else (lambda z, a: f(z, a) * g(z, a))

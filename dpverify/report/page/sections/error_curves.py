@@ -30,11 +30,15 @@ def _against_epsilon(claimed: Claimed, curves: ErrorCurves) -> Figure:
     neighbours = utility.neighbours(claimed.entry.claim)
     own = "this noise, as wide as each epsilon wants" if curves.scaled else "this noise as it is"
     caption = f"Root mean square error against epsilon: {own}, at most, and what any mechanism has at least ({neighbours})."
-    caption += f" Each point is proved; at epsilon {number(curves.epsilon)}, the claim's, {_both(curves)}."
+    if curves.gaussian:
+        caption += " Beside them about what Gaussian noise of the best shape has, which is no proof."
+    each = "Each other point" if curves.gaussian else "Each point"
+    caption += f" {each} is proved; at epsilon {number(curves.epsilon)}, the claim's, {_both(curves)}."
     shown = Series("this noise", [curves.own], "line" if curves.scaled else "points")
+    gaussian = [Series("Gaussian noise of the best shape, about", [curves.gaussian])] if curves.gaussian else []
     chart = Chart(
         f"Error against epsilon, {claimed.entry.claim.name}", caption, Axis("epsilon", log=True), Axis("root mean square error", log=True),
-        [Series("any mechanism, at least", [curves.least]), shown],
+        [Series("any mechanism, at least", [curves.least]), *gaussian, shown],
         [Mark("claimed", curves.epsilon, axis="x")],
     )  # fmt: skip
     return Figure(chart.svg(f"{claimed.anchor_id}-error-epsilon"), caption)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import Final
+from typing import Any, Final
 
 from flint import acb, arb, ctx
 
@@ -21,7 +21,7 @@ from dpverify.trusted.numbers.complex import Complex, compiled
 from dpverify.trusted.numbers.jets import BallProgram
 from dpverify.trusted.numbers.pieces import Piece
 from dpverify.trusted.numbers.quadrature import integral, start_of_end
-from dpverify.trusted.theories.curves.unimodal import INFINITY, Reading, ends
+from dpverify.trusted.theories.curves.unimodal import INFINITY, Reading, ends, merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,20 @@ class _Piece:
     value: Complex
     slope: Callable[[arb], arb]
 
+    def at(self, x: arb) -> arb:
+        return self.value(acb(x), False).real
+
+    def steep(self, x: arb) -> arb:
+        return self.slope(x)
+
 
 class Density:
     """A density with its mass, at the precision of its making."""
 
     def __init__(self, reading: Reading, falling: bool = False) -> None:
         """falling: as of `Outward`."""
-        self._pieces = [_Piece(*ends(p), compiled(p.density, "z"), _slope(p.density)) for p in reading.parts]
+        self._pieces = [_Piece(*ends(p), compiled(p.density, "z"), _slope(p.density)) for p in merged(reading.parts)]
+        self._known = dict[Any, arb]()
         self._first, self._last = self._pieces[0].low, self._pieces[-1].high
         self._right = Outward(right_half(reading), falling)
         self._left = self._right if reading.even else Outward(right_half(reading.mirrored()), falling)
@@ -71,11 +78,20 @@ class Density:
 
     def value(self, first: arb, last: arb) -> arb:
         """The density between two balls, and on them where they are one. Not finite where it may have no bound."""
-        return self._over(first, last, lambda piece, x: piece.value(acb(x), False).real)
+        return self._remembered(first, last, _Piece.at)
 
     def slope(self, first: arb, last: arb) -> arb:
         """Its slope there, but where it leaps. Not finite where that may have no bound."""
-        return self._over(first, last, lambda piece, x: piece.slope(x))
+        return self._remembered(first, last, _Piece.steep)
+
+    def _remembered(self, first: arb, last: arb, program: Callable[[_Piece, arb], arb]) -> arb:
+        """What is asked between two points, not balls, is asked for many shifts."""
+        if not (first.is_exact() and last.is_exact()):
+            return self._over(first, last, program)
+        key = program, first.man_exp(), last.man_exp()
+        if key not in self._known:
+            self._known[key] = self._over(first, last, program)
+        return self._known[key]
 
     def _over(self, first: arb, last: arb, program: Callable[[_Piece, arb], arb]) -> arb:
         low, high, found = first.lower(), last.upper(), list[arb]()
@@ -95,7 +111,7 @@ class MovedDensity(Density):
 
     def __init__(self, reading: Reading, far: int) -> None:
         super().__init__(reading)
-        self.cuts = sorted({x for p in reading.parts for x in (p.lower, p.upper) if x is not None})
+        self.cuts = sorted({x for p in merged(reading.parts) for x in (p.lower, p.upper) if x is not None})
         self._leaps = list(_leaps(reading.parts, self.cuts))
         self.after = _tail(reading, self._right, far)
         self.before = self.after if reading.even else _tail(reading.mirrored(), self._left, far)

@@ -125,7 +125,7 @@ class Cell:
     def _first_ends(self) -> list[End]:
         """From one tail to the other, with the cuts of both densities between, where they keep apart at all these shifts."""
         low, high = (-self._density.before.edge).lower(), self._density.after.edge.upper()  # a negative is rounded too
-        cuts = [rational(cut).mid() for cut in sorted({Fraction(0), *self._density.cuts})]
+        cuts = [rational(cut).mid() for cut in self._density.cuts]
         ends = [End(low)]
         for end in sorted([*map(End, cuts), *(End(cut, True) for cut in cuts)], key=lambda one: one.seen(self._shifts.mid())[0].mid()):
             y = end.seen(self._shifts)[0]
@@ -146,7 +146,7 @@ class Cell:
             at, slope = self._gap(middle, middle - self._shifts), self._steep(first, last, start, end)
             near, root = at + slope * (first.union(last) - middle), middle - at / slope
             gap = near if near.is_finite() else gap
-            apart = not gap.upper() <= _SPREAD * at.rad()  # else it is as wide at every point, for the shifts alone
+            apart = bool(at <= 0 or at >= 0 or gap.upper() > _SPREAD * at.upper())  # else it is as much at a point, for the shifts alone
             if root.is_finite() and not (gap <= 0 or gap >= 0):
                 left = End(root.lower()) if first < root.lower() and root.lower() < last else low
                 right = End(root.upper()) if first < root.upper() and root.upper() < last else high
@@ -218,14 +218,14 @@ class Divergences:
 
     def __init__(self, reading: Reading, effort: Effort) -> None:
         self._effort = effort
-        self._density = per_precision(lambda: MovedDensity(reading, effort.far))
+        self.density = per_precision(lambda: MovedDensity(reading, effort.far))
         self._shifts: dict[Any, Shifts] = {}
 
     def at(self, epsilon: arb) -> Shifts:
         """At an exact epsilon of at least 0, for the working precision, which must be `whole`."""
         key = epsilon.man_exp(), ctx.prec
         if key not in self._shifts:
-            self._shifts[key] = Shifts(self._density(), self._effort, epsilon)
+            self._shifts[key] = Shifts(self.density(), self._effort, epsilon)
         return self._shifts[key]
 
     def pair(self, shift: Fraction, even: bool) -> Pair:
@@ -247,7 +247,7 @@ class Divergences:
     def _alone(self, shift: Fraction) -> arb:
         """The mass of p where p(. - shift) has none, as its support ends before."""
         with whole():
-            return self._density().alone(rational(shift))
+            return self.density().alone(rational(shift))
 
 
 @remembered(16)

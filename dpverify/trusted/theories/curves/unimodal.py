@@ -186,7 +186,7 @@ def _support(noise: Translation) -> tuple[Fraction | None, Fraction | None, bool
 
 def _pieces(density: Expr, lower: Fraction | None, upper: Fraction | None) -> tuple[Piece, ...]:
     """The smooth pieces, side by side. Raises Undecided for a density with gaps, or with more steps than there are pieces."""
-    parts = tuple(_merged(map(_plain, pieces(density, "z", lower, upper))))
+    parts = tuple(merged(map(_plain, pieces(density, "z", lower, upper))))
     if not parts or any(left.upper != right.lower for left, right in pairwise(parts)):
         raise Undecided("a density that is zero between two places where it is not.")
     for low, high in ((lower, parts[0].lower), (parts[-1].upper, upper)):
@@ -196,7 +196,7 @@ def _pieces(density: Expr, lower: Fraction | None, upper: Fraction | None) -> tu
     return parts
 
 
-def _merged(parts: Iterable[Piece]) -> list[Piece]:
+def merged(parts: Iterable[Piece]) -> list[Piece]:
     """Neighbours of the same form as one piece."""
     merged: list[Piece] = []
     for part in parts:

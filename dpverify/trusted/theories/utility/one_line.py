@@ -19,7 +19,7 @@ from dpverify.trusted.kernel.balls import constant, finite, rational
 from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided, require
 from dpverify.trusted.kernel.expr import Expr, symbols
 from dpverify.trusted.kernel.model import Claim, Measure
-from dpverify.trusted.language.rationals import read_fraction
+from dpverify.trusted.language.rationals import read_fraction, read_whole
 
 MOST_STEPS: Final = 100_000
 """Steps to the reach of the dual function."""
@@ -28,29 +28,74 @@ MOST_STEPS: Final = 100_000
 def least_square(claim: Claim, parameters: Mapping[str, Any], rule: str) -> arb:
     """A lower bound in the measure that is claimed. Raises Rejected, CertificateError.
 
-    parameters: with epsilon and delta "reach", from where on the dual function is constant, and "least", what it would prove of delta 0.
+    parameters: with epsilon and delta "reach", from where on the dual function is constant, and "least", what it would prove of delta 0; in
+    another measure "order", if the bound is to be by both orders of a Renyi divergence of this order, or what `by_entropy` is told.
     """
     if claim.measure is not None:
-        return by_chi_square(claim.measure, rule)
+        if "weight" in parameters:
+            return by_entropy(_divergence(claim.measure, Fraction(1), rule), parameters, rule)
+        order = read_fraction(parameters, "order", rule) if "order" in parameters else None
+        return by_divergence(claim.measure, order, rule)
     epsilon, delta = _number(claim.epsilon, "epsilon", rule), _number(claim.delta, "delta", rule)
     require(epsilon > 0 and delta >= 0, Rejected(rule, "epsilon and delta", "one is not certainly above 0"))
     return capped(epsilon, delta, read_fraction(parameters, "reach", rule), read_fraction(parameters, "least", rule), rule)
 
 
-def by_chi_square(measure: Measure, rule: str) -> arb:
-    """From zCDP, GDP or a Renyi divergence of order 2 or more. Raises Rejected.
+def by_divergence(measure: Measure, order: Fraction | None, rule: str) -> arb:
+    """From zCDP, GDP or a Renyi divergence. Raises Rejected.
 
-    Where E (dP/dP')^2 is at most e^t, the square of the difference of two means is at most e^t - 1 times the variance.
+    By chi square, where no order is told: if E (dP/dP')^2 is at most e^t, the square of the difference of two means is at most e^t - 1
+    times the variance. Else by the triangular discrimination of the two, which the divergences of one order, in both orders, bound.
     """
+    if order is None:
+        return 1 / _divergence(measure, Fraction(2), rule).expm1()
+    require(order > 1, Rejected(rule, "the order", "it is not above 1"))
+    above = rational(order - 1)
+    found = above * (above + 1) / (2 * (above * _divergence(measure, order, rule)).expm1())
+    require(found > 1 / arb(4), Rejected(rule, "the order", "it proves nothing above 0"))
+    return found - 1 / arb(4)
+
+
+def by_entropy(size: arb, parameters: Mapping[str, Any], rule: str) -> arb:
+    """From divergences of order 1 of at most `size`, in both orders, by the function h of the theorem. Raises Rejected, CertificateError.
+
+    parameters: "weight", that of the constraint; "least", what is proved; "parts", an even number of cells of h to a length of 1; "reach",
+    the number of cells from 1/2 to where h is constant.
+    """
+    weight, least = (read_fraction(parameters, key, rule) for key in ("weight", "least"))
+    parts, reach = (read_whole(parameters, key, rule, 1, MOST_STEPS) for key in ("parts", "reach"))
+    if not (weight > 0 and least > 0 and parts % 2 == 0):
+        raise CertificateError(f"{rule}: 'weight' or 'least' is not above 0, or 'parts' is odd.")
+
+    def beside(y: Fraction) -> arb:
+        """What is asked of h at y and y + 1 together."""
+        return rational((2 * (y**2 - least) - Fraction(1, 2 * parts**2)) / weight) + 2 - 2 * size
+
+    start, width = Fraction(1, 2), Fraction(1, parts)
+    top = beside(start + reach * width) / 2
+    require(top > 1, Rejected(rule, "reach", "h is not certainly above 0 where it ends"))
+    h = [top.acosh().lower()] * (reach + parts + 1)
+    for k in reversed(range(reach)):
+        after = beside(start + k * width) + h[k + parts] - (-h[k + parts]).exp()
+        h[k] = (after - after.exp().lambertw()).lower()  # x + e^x is at most `after`
+    for j in range(parts // 2 + 1):
+        near, far = h[j], h[parts - j]
+        if not beside(start - j * width) + near + far - (-near).exp() - (-far).exp() >= 0:
+            raise Rejected(rule, "weight and least", "within half a step of the truth the function is not certainly great enough")
+    return rational(least)
+
+
+def _divergence(measure: Measure, order: Fraction, rule: str) -> arb:
+    """At most what the Renyi divergence of an order is. Raises Rejected."""
     value = _number(measure.value, measure.name, rule)
     require(value > 0, Rejected(rule, measure.name, "it is not certainly above 0"))
     if measure.name == "zcdp":
-        return 1 / (2 * value).expm1()
+        return rational(order) * value
     if measure.name == "gdp":
-        return 1 / (value**2).expm1()
-    if measure.name == "renyi" and measure.at is not None and measure.at >= 2:
-        return 1 / value.expm1()
-    raise Rejected(rule, measure.name, "the bound is about epsilon with a delta, zcdp, gdp, and Renyi divergences of order 2 and more")
+        return rational(order) * value**2 / 2
+    if measure.name == "renyi" and measure.at is not None and measure.at >= order:
+        return value
+    raise Rejected(rule, measure.name, "the bound is about a delta, zcdp, gdp, and Renyi divergences of at least the order told, or 2")
 
 
 def _number(value: Expr | None, name: str, rule: str) -> arb:

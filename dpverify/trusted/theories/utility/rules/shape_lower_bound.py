@@ -1,16 +1,17 @@
 """The error of any private mechanism, in every measure of privacy, is at least what lines of neighbours and the shape of the query make it.
 
-Theorem: Let v be the least mean square of an error along one line of neighbours: at least 1/(e^(2 rho) - 1) under rho-zCDP, 1/(e^(mu^2) -
-1) under mu-GDP, 1/(e^eps - 1) where the Renyi divergence of an order of at least 2 is at most eps, and what a dual function proves under
-(eps, delta)-DP. With differences v_i of neighbours, weights p_i >= 0 and H (sum of p_i F v_i (F v_i)') H at most the identity every
-mechanism has on some data a mean square error of at least v times the sum of p_i ((F v_i)' H F v_i)^2.
+Theorem: Let v be the least mean square of an error along one line of neighbours: at least 1/(e^D - 1), D what the Renyi divergence of
+order 2 is at most, and a(a - 1)/(2(e^((a - 1) D) - 1)) - 1/4, D that of an order a > 1 (it is a rho under rho-zCDP, a mu^2/2 under
+mu-GDP); what a dual function proves from that of order 1, and what one proves under (eps, delta)-DP. With differences v_i of
+neighbours, weights p_i >= 0 and H (sum of p_i F v_i (F v_i)') H at most the identity every mechanism has on some data a mean square
+error of at least v times the sum of p_i ((F v_i)' H F v_i)^2.
 
 Checked:
 - each v_i is a difference of neighbours
 - the weights
 - the order of the matrices, exactly
 - what is claimed is a number above 0, of both orders of neighbours
-- with a delta, the dual function
+- with a delta, or from divergences of order 1, the dual function
 
 Source: docs/theory/necessary.md#shape-lower-bound
 """
@@ -40,7 +41,8 @@ ASSUMED: Final = ()
 def infer(claim: Claim, parameters: Mapping[str, Any], premises: Sequence[Fact]) -> tuple[ErrorBound, ...]:
     """A lower bound on the root mean square error of any mechanism.
 
-    parameters: "moves", "scale" and "level" as the rule about lines has them; with a delta, "reach" and "least" of the dual function.
+    parameters: "moves", "scale" and "level" as the rule about lines has them; with a delta, "reach" and "least" of the dual function; in
+    another measure "order", where the second bound is meant, or "weight", "least", "parts" and "reach" of its dual function.
     premises: none. Raises Rejected, CertificateError.
     """
     certify(not premises, f"{NAME}: it has no premises.")
