@@ -22,7 +22,8 @@ class Refused(Exception):
     """Evidence that does not hold."""
 
 
-FUNCTIONS = {name: {1} for name in ["exp", "log", "sqrt", "abs", "floor", "cosh", "sinh", "tanh", "asinh", "atanh", "erf", "erfc", "gamma", "logerfc", "logexprel"]}
+_OF_ONE = "exp log sqrt abs floor cosh sinh tanh asinh atanh erf erfc gamma logerfc logexprel"
+FUNCTIONS = {name: {1} for name in _OF_ONE.split()}
 FUNCTIONS |= {"besselk": {2}, "logbesselk": {2}, "logratio": {3}, "min": range(1, 99), "max": range(1, 99)}
 _MARK = "\u00e9"  # set before names that Python reserves, in no text itself
 _RESERVED = re.compile(rf"\b({'|'.join(keyword.kwlist)})\b")
