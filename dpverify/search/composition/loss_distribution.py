@@ -37,6 +37,9 @@ _OCTAVES: Final = range(-24, 17)
 _PER_OCTAVE: Final = 8
 _CLOSE: Final = 0.03
 _RESOLUTION: Final = 14
+"""Places to a deviation of the losses of a part."""
+_ROUGH: Final = 1
+"""The same where parts are many: no place of one of them matters much."""
 _COARSER: Final = 5
 _WIDEST: Final = 256
 _RARE: Final = 6
@@ -80,6 +83,12 @@ _ROUNDINGS: Final = 24
 _ALONE: Final = 20.0
 """Sums made of single losses alone are forgotten when they have e^-20."""
 _TILTS: Final = np.geomspace(1e-4, 1e6, 800)
+_DENSE: Final = np.geomspace(1e-6, 1e8, 1120)
+"""Tilts between which cumulants are interpolated."""
+_MANY: Final = 48
+"""Of more pairs than this not all are explored."""
+_EXPLORED: Final = 12
+"""As many are of those that look alike."""
 
 
 def propose(
@@ -121,7 +130,8 @@ def propose(
     doublings = [_doublings(shape, count) for shape, count in zip(shapes, times, strict=True)]
     spread = total.spread(tail * math.log(2), doublings)
     deviations = [shape.deviation for shape in shapes if shape.deviation > _SINGLE]
-    resolved = max(min(deviations, default=math.inf) / _RESOLUTION, spread / ENOUGH_CELLS)
+    resolution = _RESOLUTION if len(pairs) <= _MANY else _ROUGH
+    resolved = max(min(deviations, default=math.inf) / resolution, spread / ENOUGH_CELLS)
     errors = sum(count * (1 + len(turns) * _EACH_DOUBLING) for count, turns in zip(times, doublings, strict=True))
     wanted = min(math.sqrt(6 * relative / (tilt * (tilt + 1) * errors)), resolved)
     wanted = max(wanted, spread / longest_list)
@@ -254,11 +264,12 @@ def _exchanged(pair: Pair, grid: Grid, part: int) -> tuple[set[int], set[int]]:
 # -- the parts -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Shape:
     """A pair's losses, roughly: masses at some losses, the mass at +inf, and where single losses have much mass, with that mass.
 
     lattice: a number of which all losses are multiples; 0 where there are no others than the atoms, None where losses are spread.
+    model: a shape whose losses, so many times as great, are these.
     """
 
     losses: Floats
@@ -266,6 +277,7 @@ class _Shape:
     rest: float
     atoms: tuple[tuple[Fraction, float], ...]
     lattice: Fraction | None = None
+    model: tuple[_Shape, float] | None = None
 
     @property
     def deviation(self) -> float:
@@ -279,14 +291,24 @@ class _Shape:
         if factor == 1:
             return self
         times = Fraction(factor)
-        return replace(self, losses=self.losses * factor, atoms=tuple((place * times, mass) for place, mass in self.atoms))
+        atoms = tuple((place * times, mass) for place, mass in self.atoms)
+        return replace(self, losses=self.losses * factor, atoms=atoms, model=(self, factor))
 
     def cumulant(self, tilt: Floats) -> Floats:
-        """log E e^(tilt loss) under P, without the mass at +inf."""
+        """log E e^(tilt loss) under P, without the mass at +inf; for tilts of one sign."""
+        if self.model is not None:
+            model, factor = self.model
+            return np.interp(np.abs(tilt) * factor, _DENSE, _cumulants(model, bool(tilt[0] > 0)))
         terms = self.logs[None, :] + tilt[:, None] * self.losses[None, :]
         top = terms.max(axis=1)
         cumulants: Floats = top + np.log(np.exp(terms - top[:, None]).sum(axis=1))
         return cumulants
+
+
+@lru_cache(maxsize=4 * _EXPLORED)
+def _cumulants(shape: _Shape, above: bool) -> Floats:
+    """The cumulants at tilts of one sign, for shapes that are modelled on this one."""
+    return shape.cumulant(_DENSE if above else -_DENSE)
 
 
 @lru_cache(maxsize=64)  # claims about one mechanism look at one pair
@@ -309,12 +331,6 @@ def _explore(pair: Pair) -> _Shape:
     masses = np.maximum(masses, 1e-300 * (np.array(points) == 0))  # all may be at +inf
     kept = masses > 0
     return _Shape(np.array(points)[kept], np.log(masses[kept]), rest if rest > 1e-300 else 0.0, atoms, lattice)
-
-
-_MANY: Final = 48
-"""Of more pairs than this not all are explored."""
-_EXPLORED: Final = 24
-"""As many are of those that look alike."""
 
 
 def _shapes(pairs: Sequence[Pair], kinds: Sequence[Any]) -> list[_Shape]:
