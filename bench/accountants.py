@@ -51,7 +51,7 @@ REPORT = ROOT / "reports" / "accountants.md"
 GRIDS = (1e-4, 1e-3)
 DIGITS, FEWER = 20, 15  # of dpverify: the first is what peers are compared with
 SECONDS, OWN_SECONDS = 5, 30  # of the processor: no peer is waited for longer, and not dpverify
-WAITED = 4  # times as long by the clock, on a machine that does other things as well
+WAITED = 12  # times as long by the clock, on a machine that does other things as well
 LONG = 0.5  # seconds: what takes longer is measured once
 FORK = multiprocessing.get_context("fork")
 

@@ -40,7 +40,7 @@ _RESOLUTION: Final = 14
 """Places to a deviation of the losses of a part."""
 _ROUGH: Final = 1
 """The same where parts are many: no place of one of them matters much."""
-_COARSER: Final = 5
+_COARSER: Final = 6
 _WIDEST: Final = 256
 _RARE: Final = 6
 """Cells stay as they are where losses are at least 2^-_RARE as dense, tilted, as where they are densest."""
@@ -73,6 +73,8 @@ _EACH_DOUBLING: Final = 6 / 2**_FIRST_DOUBLING
 """The error of a doubling, in variances of the loss, over that of the first grid: 2 h^2 for each of the sums over h^2/3 for each loss."""
 _REACHED: Final = 0.7
 """The width that a grid is made for, of the width that is wanted: wider cells where losses are rare add to it."""
+_REACHED_BY_MANY: Final = 0.4
+"""The same of many parts: to some of them a cell is as wide as they are."""
 _SHIFTED: Final = 0.02
 """Of the error of the first grid what rare losses add that are rounded to wider places."""
 _BODY: Final = 8.0
@@ -124,32 +126,41 @@ def propose(
     placed = [_with_lower(shape, pair, lower) for shape, pair, lower in zip(shapes, pairs, lowers or pairs, strict=True)]
     total = _Total(shapes, times)
     tilt, log_delta, at = total.at_epsilon(epsilon) if epsilon is not None else total.at_delta(float(delta or 0))
-    relative = _REACHED * 10.0**-digits * (1 if epsilon is not None else tilt)
+    many = len(pairs) > _MANY
+    relative = (_REACHED_BY_MANY if many else _REACHED) * 10.0**-digits * (1 if epsilon is not None else tilt)
     lost = 2.5 - max(log_delta, _LEAST_LOG) + (at if both else 0.0) - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))
     tail = math.ceil(lost / math.log(2))  # of the other order, at the same epsilon, e^epsilon as much is lost
     doublings = [_doublings(shape, count) for shape, count in zip(shapes, times, strict=True)]
     spread = total.spread(tail * math.log(2), doublings)
     deviations = [shape.deviation for shape in shapes if shape.deviation > _SINGLE]
-    resolution = _RESOLUTION if len(pairs) <= _MANY else _ROUGH
-    resolved = max(min(deviations, default=math.inf) / resolution, spread / ENOUGH_CELLS)
+    resolved = max(min(deviations, default=math.inf) / (_ROUGH if many else _RESOLUTION), spread / ENOUGH_CELLS)
     errors = sum(count * (1 + len(turns) * _EACH_DOUBLING) for count, turns in zip(times, doublings, strict=True))
     wanted = min(math.sqrt(6 * relative / (tilt * (tilt + 1) * errors)), resolved)
     wanted = max(wanted, spread / longest_list)
+    bits, tilts, every = tail + _ROUNDINGS, (tilt, -1 - tilt) if both else (tilt,), range(len(pairs))
+
+    def laid(parts: range, spacing: Fraction) -> tuple[Any, Any, list[int]]:
+        """The ranges, the strides and the numbers of places of some parts."""
+        ranges = tuple(_joint_range((pairs[i], (lowers or pairs)[i]), spacing, 2.0**-tail) for i in parts)
+        strides = tuple(_strides(placed[i], tilts, spacing, ends) for i, ends in zip(parts, ranges, strict=True))
+        alone = Grid(spacing, spacing / 8, bits, tail, ranges, None, strides)
+        return ranges, strides, [len(alone.places(number)) for number in range(len(parts))]
+
+    looked = every[:: -(-len(pairs) // _MANY)]  # of many a few tell which spacing there are places enough for
     for _ in range(_COARSER):
         spacing = _spacing(wanted, shapes, times, spread, relative / (4 * tilt), longest_list)
-        bits = tail + _ROUNDINGS
-        ranges = tuple(_joint_range(both_sides, spacing, 2.0**-tail) for both_sides in zip(pairs, lowers or pairs, strict=True))
+        ranges, strides, counts = laid(looked, spacing)
         longest = max(high - low for low, high in ranges)
         if longest > longest_list:
             wanted, spread = max(wanted, float(spacing)) * 1.05 * longest / longest_list, max(spread, float(spacing) * longest)
             continue
-        tilts = (tilt, -1 - tilt) if both else (tilt,)
-        strides = tuple(_strides(shape, tilts, spacing, ends) for shape, ends in zip(placed, ranges, strict=True))
-        counts = [len(Grid(spacing, spacing / 8, bits, tail, ranges, None, strides).places(part)) for part in range(len(pairs))]
-        more = max(max(counts) / evaluated, sum(counts) / in_all)
-        if more <= 1:
+        more = max(max(counts) / evaluated, sum(counts) * len(pairs) / len(looked) / in_all)
+        if more <= 1 and looked == every:
             break
-        wanted = max(wanted, float(spacing)) * 1.05 * more
+        wanted, looked = (wanted, every) if more <= 1 else (max(wanted, float(spacing)) * 1.05 * more, looked)
+    if looked != every:
+        ranges, strides, _ = laid(every, spacing)
+        longest = max(high - low for low, high in ranges)
     if longest > longest_list:
         raise Undecided("the losses of a part reach too far for a grid.")
     nudge = spacing / 2 ** _nudge_bits(pairs, spacing, bits)
