@@ -63,7 +63,9 @@ _SINGLE: Final = 1e-9
 """The deviation of a loss that is always the same."""
 _FLAT: Final = 0.25
 """The most that a cell's width times the tilt may be."""
-_LEAST_LOG: Final = -300.0
+_LEAST_LOG: Final = -700.0
+_MOST_TAIL: Final = 1060
+"""Bits of a tail that is still a float."""
 _SPACING_BITS: Final = 8
 _FIRST_LOOKS: Final = 6
 _DENSER: Final = 1.2
@@ -129,7 +131,7 @@ def propose(
     many = len(pairs) > _MANY
     relative = (_REACHED_BY_MANY if many else _REACHED) * 10.0**-digits * (1 if epsilon is not None else tilt)
     lost = 2.5 - max(log_delta, _LEAST_LOG) + (at if both else 0.0) - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))
-    tail = math.ceil(lost / math.log(2))  # of the other order, at the same epsilon, e^epsilon as much is lost
+    tail = min(math.ceil(lost / math.log(2)), _MOST_TAIL)  # of the other order, at the same epsilon, e^epsilon as much is lost
     doublings = [_doublings(shape, count) for shape, count in zip(shapes, times, strict=True)]
     spread = total.spread(tail * math.log(2), doublings)
     deviations = [shape.deviation for shape in shapes if shape.deviation > _SINGLE]
