@@ -68,8 +68,8 @@ dp-accounting is told the noise over what a record is clipped to, as its events 
 lower bound, which its documentation does not promise in so many words.
 autodp's Fourier accountant looks for e^epsilon between 0 and 1 only: it passes these bounds, and this scipy keeps to them.
 CPU s: seconds of the processor in all threads, the median of {RUNS} processes that have answered nothing before (one above {LONG:g} s), of
-dpverify the search and the kernel's check together, imports apart; *of dpverify*: over those of dpverify with {DIGITS} digits. Peers are
-given {SECONDS} s, dpverify {OWN_SECONDS} s."""
+dpverify the search and the kernel's check together, imports apart; *of dpverify*: over those of dpverify with {DIGITS} digits, or with
+{FEWER} where more take too long. Peers are given {SECONDS} s, dpverify {OWN_SECONDS} s."""
 COLUMNS = ("problem", "accountant", "bound", "value", "is", "off by", "relative", "CPU s", "of dpverify")
 
 
@@ -414,13 +414,13 @@ def main(arguments: Sequence[str]) -> int:
         for problem, stated in zip(problems(paths[name]), read_spec(paths[name]).claims, strict=True):
             count += 1
             truth = enclose(problem, stated.claim, DIGITS)
-            problem = replace(problem, grid=truth.grid)
             told(own(problem, truth, DIGITS, 1))
-            if truth.grid is not None:
+            if truth.grid is not None or math.isnan(truth.seconds):
                 sooner = enclose(problem, stated.claim, FEWER)
                 told(own(problem, sooner, FEWER, over(sooner.seconds, truth.seconds)))
+                truth = sooner if math.isnan(truth.seconds) else truth
             for peer in present:
-                for row in ask(problem, peer, truth):
+                for row in ask(replace(problem, grid=truth.grid), peer, truth):
                     rows.append(row)
                     told(row.line)
             if not arguments:
