@@ -110,7 +110,7 @@ EXACT = {
 }
 ON_A_GRID = {
     "Laplace beside Gaussian": ([(NOISE, 1), (RELEASE, 1)], after_laplace(gaussian), DELTAS),
-    "two samples": ([(SAMPLE, 2)], sampled_twice, DELTAS[:2]),
+    "two samples": ([(SAMPLE, 2)], sampled_twice, DELTAS[:1]),
 }
 
 
