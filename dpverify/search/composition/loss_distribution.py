@@ -63,7 +63,9 @@ _SINGLE: Final = 1e-9
 """The deviation of a loss that is always the same."""
 _FLAT: Final = 0.25
 """The most that a cell's width times the tilt may be."""
-_LEAST_LOG: Final = -700.0
+_LEAST_LOG: Final = -300.0
+_LEAST_ASKED: Final = -700.0
+"""The same of a delta that is asked for."""
 _MOST_TAIL: Final = 1060
 """Bits of a tail that is still a float."""
 _SPACING_BITS: Final = 8
@@ -130,7 +132,7 @@ def propose(
     tilt, log_delta, at = total.at_epsilon(epsilon) if epsilon is not None else total.at_delta(float(delta or 0))
     many = len(pairs) > _MANY
     relative = (_REACHED_BY_MANY if many else _REACHED) * 10.0**-digits * (1 if epsilon is not None else tilt)
-    lost = 2.5 - max(log_delta, _LEAST_LOG) + (at if both else 0.0) - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))
+    lost = 2.5 - max(log_delta, _LEAST_LOG if delta is None else _LEAST_ASKED) + (at if both else 0.0) - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))
     tail = min(math.ceil(lost / math.log(2)), _MOST_TAIL)  # of the other order, at the same epsilon, e^epsilon as much is lost
     doublings = [_doublings(shape, count) for shape, count in zip(shapes, times, strict=True)]
     spread = total.spread(tail * math.log(2), doublings)
