@@ -132,7 +132,13 @@ def propose(
     tilt, log_delta, at = total.at_epsilon(epsilon) if epsilon is not None else total.at_delta(float(delta or 0))
     many = len(pairs) > _MANY
     relative = (_REACHED_BY_MANY if many else _REACHED) * 10.0**-digits * (1 if epsilon is not None else tilt)
-    lost = 2.5 - max(log_delta, _LEAST_LOG if delta is None else _LEAST_ASKED) + (at if both else 0.0) - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))
+    lost = (
+        2.5
+        - max(log_delta, _LEAST_LOG if delta is None else _LEAST_ASKED)
+        + (at if both else 0.0)
+        - math.log(min(relative, 1e-3))
+        + math.log(2 * sum(times))
+    )
     tail = min(math.ceil(lost / math.log(2)), _MOST_TAIL)  # of the other order, at the same epsilon, e^epsilon as much is lost
     doublings = [_doublings(shape, count) for shape, count in zip(shapes, times, strict=True)]
     spread = total.spread(tail * math.log(2), doublings)
@@ -146,6 +152,8 @@ def propose(
     def laid(parts: range, spacing: Fraction) -> tuple[Any, Any, list[int]]:
         """The ranges, the strides and the numbers of places of some parts."""
         ranges = tuple(_joint_range((pairs[i], (lowers or pairs)[i]), spacing, 2.0**-tail) for i in parts)
+        if max(high - low for low, high in ranges) > longest_list:
+            return ranges, (), []
         strides = tuple(_strides(placed[i], tilts, spacing, ends) for i, ends in zip(parts, ranges, strict=True))
         alone = Grid(spacing, spacing / 8, bits, tail, ranges, None, strides)
         return ranges, strides, [len(alone.places(number)) for number in range(len(parts))]
