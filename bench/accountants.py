@@ -2,7 +2,8 @@
 
 A problem is a claim of bench/accounting/, with epsilon or delta "tight". dpverify proves an enclosure of the true value; a peer's bound is
 then SAFE, UNSAFE (on the wrong side of what is proved, and by how much), or inside the enclosure, where its side is not known. With names
-(of files, without .toml) only these problems are asked, and nothing is written. Peers come with the extra `bench`.
+(of files, without .toml) only these problems are asked, and nothing is written. Every answer is given by a process of its own, which
+knows no other and is ended when its time is up; the report is written after each problem. Peers come with the extra `bench`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import contextlib
 import importlib
 import io
 import math
+import multiprocessing
 import os
-import signal
+import resource
 import statistics
 import sys
 import time
@@ -28,8 +30,11 @@ from typing import Any, TypeVar
 import numpy as np
 from flint import arb
 from peers import LOWER, UPPER, NotOffered, Part, Peer, Problem, peers
-from run import LONG, RUNS, forget
+from run import RUNS, forget
 
+from dpverify.accounting.enclosures import Cost
+from dpverify.accounting.events import Event
+from dpverify.accounting.relations import Relation
 from dpverify.catalogue import read_spec
 from dpverify.search.decimals import decimal_bounds
 from dpverify.search.verify import verify
@@ -45,7 +50,10 @@ FOLDER = ROOT / "bench" / "accounting"
 REPORT = ROOT / "reports" / "accountants.md"
 GRIDS = (1e-4, 1e-3)
 DIGITS, FEWER = 20, 15  # of dpverify: the first is what peers are compared with
-SECONDS = 60  # nobody is waited for longer
+SECONDS, OWN_SECONDS = 5, 30  # of the processor: no peer is waited for longer, and not dpverify
+WAITED = 12  # times as long by the clock, on a machine that does other things as well
+LONG = 0.5  # seconds: what takes longer is measured once
+FORK = multiprocessing.get_context("fork")
 
 ROUNDING = 1e-12  # what is unsafe by less, relatively, may be the rounding of the inputs and of a last operation
 SAFE, UNSAFE, ROUNDED, INSIDE, UNDECIDED, NONE = "SAFE", "UNSAFE", "unsafe by rounding", "inside", "?", "no answer"
@@ -59,8 +67,9 @@ needs a grid. Where nothing is proved from below, the enclosure begins at 0. Bat
 dp-accounting is told the noise over what a record is clipped to, as its events say. dp-accounting's optimistic estimate stands as a
 lower bound, which its documentation does not promise in so many words.
 autodp's Fourier accountant looks for e^epsilon between 0 and 1 only: it passes these bounds, and this scipy keeps to them.
-CPU s: seconds of the processor in all threads, best of {RUNS} with caches emptied (once above {LONG:.0f} s), of dpverify the search and the
-kernel's check together, imports apart; *of dpverify*: over those of dpverify with {DIGITS} digits. Peers are given {SECONDS} s."""
+CPU s: seconds of the processor in all threads, the median of {RUNS} processes that have answered nothing before (one above {LONG:g} s), of
+dpverify the search and the kernel's check together, imports apart; *of dpverify*: over those of dpverify with {DIGITS} digits, or with
+{FEWER} where more take too long. Peers are given {SECONDS} s, dpverify {OWN_SECONDS} s."""
 COLUMNS = ("problem", "accountant", "bound", "value", "is", "off by", "relative", "CPU s", "of dpverify")
 
 
@@ -173,53 +182,90 @@ def beyond(value: Fraction, end: Fraction) -> tuple[float, float]:
     return float(off), float(off / abs(end)) if end else math.inf
 
 
-class Late(BaseException):
-    """The time is up. Not an Exception, so that nobody who catches those swallows it."""
+class Late(Exception):
+    """The time is up, or the process ended without an answer."""
 
 
-@contextlib.contextmanager
-def deadline(seconds: float) -> Iterator[None]:
-    """Raise Late in the block when the time is up (at the next step of Python)."""
-
-    def late(*_: Any) -> None:
-        raise Late
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+class Failed(Exception):
+    """What a process raised, in words."""
 
 
-def timed(action: Callable[[], T]) -> tuple[T, float]:
-    """The result, and the least processor time of a few runs, all threads together, with every cache emptied before each."""
-    best = math.inf
-    for _ in range(RUNS):
-        forget()
+def timed(action: Callable[[], T], seconds: float) -> tuple[T, float]:
+    """The result, and the median of the processor times of a few processes. Raises NotOffered, Late and Failed."""
+    times = list[float]()
+    while len(times) < RUNS and max(times, default=0.0) <= LONG:
+        result, spent = apart(action, seconds)
+        times.append(spent)
+    return result, statistics.median(times)
+
+
+def apart(action: Callable[[], T], seconds: float) -> tuple[T, float]:
+    """The result and the processor time, all threads together, of a process of its own, which is ended when its time is up."""
+    receiver, sender = FORK.Pipe(duplex=False)
+
+    def work() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds) + 1))
         started = time.process_time()
-        result = action()
-        best = min(best, time.process_time() - started)
-        if best > LONG:
-            break
-    return result, best
+        try:
+            found: tuple[Any, Exception | None] = action(), None
+        except NotOffered as error:
+            found = None, error
+        except Exception as error:  # whatever a peer raises is its answer
+            found = None, Failed(f"{type(error).__name__}: {error}")
+        sender.send((*found, time.process_time() - started))
+
+    child = FORK.Process(target=work)
+    child.start()
+    sender.close()
+    try:
+        if not receiver.poll(WAITED * seconds):
+            raise Late
+        result, error, spent = receiver.recv()
+    except EOFError:
+        raise Late from None
+    finally:
+        child.kill()
+        child.join()
+    if error is not None:
+        raise error
+    return result, spent
 
 
 def enclose(problem: Problem, claim: Claim, digits: int) -> Enclosure:
     """dpverify's answer and its time."""
+
+    def action() -> Enclosure:
+        verified = verify(claim, digits)
+        found = verified.judgement
+        ends = (found.lower, found.upper) if problem.epsilon is None else (found.delta_lower, found.delta_upper)
+        lower, upper = (rational(end, side) for end, side in zip(ends, (LOWER, UPPER), strict=True))
+        lower = Fraction(0) if lower is None and upper is not None else lower  # nothing is known from below: 0 always holds
+        known = lower is not None and upper is not None
+        told = ", ".join(found.rules) if known else f"UNKNOWN: {' '.join(verified.reasons)}"
+        return Enclosure(lower, upper, told, math.nan, max(spacings(verified.certificate), default=None))
+
     try:
-        with deadline(RUNS * SECONDS):
-            verified, seconds = timed(lambda: verify(claim, digits))
-    except Late:
-        return Enclosure(None, None, f"UNKNOWN: no answer in {RUNS * SECONDS} s", math.nan)
-    found = verified.judgement
-    ends = (found.lower, found.upper) if problem.epsilon is None else (found.delta_lower, found.delta_upper)
-    lower, upper = (rational(end, side) for end, side in zip(ends, (LOWER, UPPER), strict=True))
-    lower = Fraction(0) if lower is None and upper is not None else lower  # nothing is known from below: 0 always holds
-    known = lower is not None and upper is not None
-    told = ", ".join(found.rules) if known else f"UNKNOWN: {' '.join(verified.reasons)}"
-    return Enclosure(lower, upper, told, seconds, max(spacings(verified.certificate), default=None))
+        answer, seconds = timed(action, OWN_SECONDS)
+    except (Late, Failed) as error:
+        told = f"UNKNOWN: {error}" if isinstance(error, Failed) else f"UNKNOWN: no answer in {OWN_SECONDS} s"
+        return Enclosure(None, None, told, math.nan)
+    return replace(answer, seconds=seconds)
+
+
+def warm(asked: Sequence[Peer]) -> None:
+    """Let everybody import what answers need, by questions that no problem asks. What dpverify remembers of them is forgotten."""
+    gaussian, laplace = {"sigma": Fraction(7, 3)}, {"scale": Fraction(5, 3)}
+    whole = (Part("gaussian", gaussian, Fraction(1), None, 2), Part("laplace", laplace, Fraction(1), None, 1))
+    sampled = (Part("gaussian", gaussian, Fraction(1), Fraction(1, 7), 2),)
+    for parts_asked in (whole, sampled):
+        for peer in asked:
+            with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
+                peer.answer(Problem("", parts_asked, None, Fraction(1, 777)))
+    noise = Event("GaussianDpEvent", {"noise_multiplier": Fraction(3)})
+    steps = Event("PoissonSampledDpEvent", {"sampling_probability": Fraction(1, 7)}, (noise,))
+    release = Event("LaplaceDpEvent", {"noise_multiplier": Fraction(5)})
+    Cost([(steps, 2), (release, 1)], Relation.ADD_OR_REMOVE_ONE).epsilon(Fraction(1, 777))
+    forget()
 
 
 def spacings(evidence: Any) -> Iterator[Fraction]:
@@ -255,23 +301,27 @@ def ask(problem: Problem, peer: Peer, truth: Enclosure) -> Iterator[Row]:
             return peer.answer(problem)
 
     try:
-        with deadline(SECONDS):
-            answers, seconds = timed(action)
+        answers, seconds = timed(action, SECONDS)
     except NotOffered:
         return
     except Late:
         yield Row(problem.title, peer.name, "", f"none in {SECONDS} s", NONE, None, None, math.nan, math.nan)
         return
-    except Exception as error:  # whatever a peer raises is its answer
-        told = f"{type(error).__name__}: {error}".replace("\n", " ").replace("|", "/")[:80]
+    except Failed as error:
+        told = str(error).replace("\n", " ").replace("|", "/")[:80]
         yield Row(problem.title, peer.name, "", told, NONE, None, None, math.nan, math.nan)
         return
     for side, value in answers.items():
         verdict = judge(side, value, truth.lower, truth.upper)
-        yield Row(problem.title, peer.name, side, f"{value:.12g}", *verdict, seconds, seconds / truth.seconds)
+        yield Row(problem.title, peer.name, side, f"{value:.12g}", *verdict, seconds, over(seconds, truth.seconds))
 
 
 # -- the report -------------------------------------------------------------------------------------------
+
+
+def over(seconds: float, others: float) -> float:
+    """A ratio of times; nan where the clock does not tell the second from 0."""
+    return seconds / others if others else math.nan
 
 
 def clock(seconds: float) -> str:
@@ -344,7 +394,7 @@ def absent(asked: Sequence[Peer]) -> dict[str, str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the rows as they come; without arguments write the report."""
+    """Print the rows as they come; without arguments write the report after each problem."""
     paths = {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
     unknown = [name for name in arguments if name not in paths]
     if unknown:
@@ -352,33 +402,39 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     asked = peers(GRIDS)
     missing = absent(asked)
+    present = [peer for peer in asked if peer.module not in missing]
+    warm(present)
     lines, rows, count = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"], list[Row](), 0
-    print("\n".join(lines))
+
+    def told(line: str) -> None:
+        lines.append(line)
+        print(line, flush=True)
+
     for name in arguments or paths:
         for problem, stated in zip(problems(paths[name]), read_spec(paths[name]).claims, strict=True):
             count += 1
             truth = enclose(problem, stated.claim, DIGITS)
-            problem = replace(problem, grid=truth.grid)
-            lines.append(own(problem, truth, DIGITS, 1))
-            print(lines[-1], flush=True)
-            if truth.grid is not None:
+            told(own(problem, truth, DIGITS, 1))
+            if truth.grid is not None or math.isnan(truth.seconds):
                 sooner = enclose(problem, stated.claim, FEWER)
-                lines.append(own(problem, sooner, FEWER, sooner.seconds / truth.seconds))
-                print(lines[-1], flush=True)
-            for peer in (peer for peer in asked if peer.module not in missing):
-                for row in ask(problem, peer, truth):
+                told(own(problem, sooner, FEWER, over(sooner.seconds, truth.seconds)))
+                truth = sooner if math.isnan(truth.seconds) else truth
+            for peer in present:
+                for row in ask(replace(problem, grid=truth.grid), peer, truth):
                     rows.append(row)
-                    lines.append(row.line)
-                    print(row.line, flush=True)
-    totals = list(summary(rows, asked, missing, count))
-    print("\n".join(["", *totals]))
-    if not arguments:
-        versions = ", ".join(f"{name} {version(name)}" for name in ("python-flint", "numpy", "scipy"))
-        asking = f"`python bench/accountants.py`, Python {sys.version.split()[0]}, {versions}, {os.cpu_count()} processors."
-        text = [TITLE, "", asking, PREFACE, "", *totals, "", *lines]
-        REPORT.parent.mkdir(exist_ok=True)
-        REPORT.write_text("\n".join(text) + "\n", encoding="utf-8")
+                    told(row.line)
+            if not arguments:
+                write([*summary(rows, asked, missing, count)], lines)
+    print("\n".join(["", *summary(rows, asked, missing, count)]))
     return 0
+
+
+def write(totals: Sequence[str], lines: Sequence[str]) -> None:
+    """The report of the problems so far."""
+    versions = ", ".join(f"{name} {version(name)}" for name in ("python-flint", "numpy", "scipy"))
+    asking = f"`python bench/accountants.py`, Python {sys.version.split()[0]}, {versions}, {os.cpu_count()} processors."
+    REPORT.parent.mkdir(exist_ok=True)
+    REPORT.write_text("\n".join([TITLE, "", asking, PREFACE, "", *totals, "", *lines]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

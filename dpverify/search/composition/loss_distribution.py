@@ -37,7 +37,10 @@ _OCTAVES: Final = range(-24, 17)
 _PER_OCTAVE: Final = 8
 _CLOSE: Final = 0.03
 _RESOLUTION: Final = 14
-_COARSER: Final = 5
+"""Places to a deviation of the losses of a part."""
+_ROUGH: Final = 1
+"""The same where parts are many: no place of one of them matters much."""
+_COARSER: Final = 6
 _WIDEST: Final = 256
 _RARE: Final = 6
 """Cells stay as they are where losses are at least 2^-_RARE as dense, tilted, as where they are densest."""
@@ -61,6 +64,10 @@ _SINGLE: Final = 1e-9
 _FLAT: Final = 0.25
 """The most that a cell's width times the tilt may be."""
 _LEAST_LOG: Final = -300.0
+_LEAST_ASKED: Final = -700.0
+"""The same of a delta that is asked for."""
+_MOST_TAIL: Final = 1060
+"""Bits of a tail that is still a float."""
 _SPACING_BITS: Final = 8
 _FIRST_LOOKS: Final = 6
 _DENSER: Final = 1.2
@@ -72,6 +79,8 @@ _REACHED: Final = 0.7
 """The width that a grid is made for, of the width that is wanted: wider cells where losses are rare add to it."""
 _TINY: Final = 64
 """Single losses that make less than such a part of the error that is allowed need not be on the grid."""
+_REACHED_BY_MANY: Final = 0.4
+"""The same of many parts: to some of them a cell is as wide as they are."""
 _SHIFTED: Final = 0.02
 """Of the error of the first grid what rare losses add that are rounded to wider places."""
 _BODY: Final = 8.0
@@ -82,6 +91,12 @@ _ROUNDINGS: Final = 24
 _ALONE: Final = 20.0
 """Sums made of single losses alone are forgotten when they have e^-20."""
 _TILTS: Final = np.geomspace(1e-4, 1e6, 800)
+_DENSE: Final = np.geomspace(1e-6, 1e8, 1120)
+"""Tilts between which cumulants are interpolated."""
+_MANY: Final = 48
+"""Of more pairs than this not all are explored."""
+_EXPLORED: Final = 12
+"""As many are of those that look alike."""
 
 
 def propose(
@@ -123,31 +138,49 @@ def propose(
         pairs, lowers, times = by_choices(pairs, lowers or pairs, times)
     placed = [_with_lower(shape, pair, lower) for shape, pair, lower in zip(shapes, pairs, lowers or pairs, strict=True)]
     tilt, log_delta, at = total.at_epsilon(epsilon) if epsilon is not None else total.at_delta(float(delta or 0))
-    relative = _REACHED * 10.0**-digits * (1 if epsilon is not None else tilt)
-    lost = 2.5 - max(log_delta, _LEAST_LOG) + (at if both else 0.0) - math.log(min(relative, 1e-3)) + math.log(2 * sum(times))
-    tail = math.ceil(lost / math.log(2))  # of the other order, at the same epsilon, e^epsilon as much is lost
+    many = len(pairs) > _MANY
+    relative = (_REACHED_BY_MANY if many else _REACHED) * 10.0**-digits * (1 if epsilon is not None else tilt)
+    lost = (
+        2.5
+        - max(log_delta, _LEAST_LOG if delta is None else _LEAST_ASKED)
+        + (at if both else 0.0)
+        - math.log(min(relative, 1e-3))
+        + math.log(2 * sum(times))
+    )
+    tail = min(math.ceil(lost / math.log(2)), _MOST_TAIL)  # of the other order, at the same epsilon, e^epsilon as much is lost
     doublings = [[] if chosen else _doublings(shape, count) for shape, count in zip(shapes, times, strict=True)]
     spread = total.spread(tail * math.log(2), doublings[: len(total.shapes)])
     deviations = [shape.deviation for shape in shapes if shape.deviation > _SINGLE]
-    resolved = max(min(deviations, default=math.inf) / _RESOLUTION, spread / ENOUGH_CELLS)
+    resolved = max(min(deviations, default=math.inf) / (_ROUGH if many else _RESOLUTION), spread / ENOUGH_CELLS)
     errors = sum(count * (1 + len(turns) * _EACH_DOUBLING) for count, turns in zip(times, doublings, strict=True))
     wanted = min(math.sqrt(6 * relative / (tilt * (tilt + 1) * errors)), resolved)
     wanted = max(wanted, spread / longest_list)
+    bits, tilts, every = tail + _ROUNDINGS, (tilt, -1 - tilt) if both else (tilt,), range(len(pairs))
+
+    def laid(parts: range, spacing: Fraction) -> tuple[Any, Any, list[int]]:
+        """The ranges, the strides and the numbers of places of some parts."""
+        ranges = tuple(_joint_range((pairs[i], (lowers or pairs)[i]), spacing, 2.0**-tail) for i in parts)
+        if max(high - low for low, high in ranges) > longest_list:
+            return ranges, (), []
+        strides = tuple(_strides(placed[i], tilts, spacing, ends) for i, ends in zip(parts, ranges, strict=True))
+        alone = Grid(spacing, spacing / 8, bits, tail, ranges, None, strides)
+        return ranges, strides, [len(alone.places(number)) for number in range(len(parts))]
+
+    looked = every[:: -(-len(pairs) // _MANY)]  # of many a few tell which spacing there are places enough for
     for _ in range(_COARSER):
         spacing = _spacing(wanted, shapes, times, spread, relative / (4 * tilt), longest_list)
-        bits = tail + _ROUNDINGS
-        ranges = tuple(_joint_range(both_sides, spacing, 2.0**-tail) for both_sides in zip(pairs, lowers or pairs, strict=True))
+        ranges, strides, counts = laid(looked, spacing)
         longest = max(high - low for low, high in ranges)
         if longest > longest_list:
             wanted, spread = max(wanted, float(spacing)) * 1.05 * longest / longest_list, max(spread, float(spacing) * longest)
             continue
-        tilts = (tilt, -1 - tilt) if both else (tilt,)
-        strides = tuple(_strides(shape, tilts, spacing, ends) for shape, ends in zip(placed, ranges, strict=True))
-        counts = [len(Grid(spacing, spacing / 8, bits, tail, ranges, None, strides).places(part)) for part in range(len(pairs))]
-        more = max(max(counts) / evaluated, sum(counts) / in_all)
-        if more <= 1:
+        more = max(max(counts) / evaluated, sum(counts) * len(pairs) / len(looked) / in_all)
+        if more <= 1 and looked == every:
             break
-        wanted = max(wanted, float(spacing)) * 1.05 * more
+        wanted, looked = (wanted, every) if more <= 1 else (max(wanted, float(spacing)) * 1.05 * more, looked)
+    if looked != every:
+        ranges, strides, _ = laid(every, spacing)
+        longest = max(high - low for low, high in ranges)
     if longest > longest_list:
         raise Undecided("the losses of a part reach too far for a grid.")
     nudge = spacing / 2 ** _nudge_bits(pairs, spacing, bits)
@@ -272,11 +305,12 @@ def _exchanged(pair: Pair, grid: Grid, part: int) -> tuple[set[int], set[int]]:
 # -- the parts -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Shape:
     """A pair's losses, roughly: masses at some losses, the mass at +inf, and where single losses have much mass, with that mass.
 
     lattice: a number of which all losses are multiples; 0 where there are no others than the atoms, None where losses are spread.
+    model: a shape whose losses, so many times as great, are these.
     """
 
     losses: Floats
@@ -284,6 +318,7 @@ class _Shape:
     rest: float
     atoms: tuple[tuple[Fraction, float], ...]
     lattice: Fraction | None = None
+    model: tuple[_Shape, float] | None = None
 
     @property
     def deviation(self) -> float:
@@ -297,14 +332,24 @@ class _Shape:
         if factor == 1:
             return self
         times = Fraction(factor)
-        return replace(self, losses=self.losses * factor, atoms=tuple((place * times, mass) for place, mass in self.atoms))
+        atoms = tuple((place * times, mass) for place, mass in self.atoms)
+        return replace(self, losses=self.losses * factor, atoms=atoms, model=(self, factor))
 
     def cumulant(self, tilt: Floats) -> Floats:
-        """log E e^(tilt loss) under P, without the mass at +inf."""
+        """log E e^(tilt loss) under P, without the mass at +inf; for tilts of one sign."""
+        if self.model is not None:
+            model, factor = self.model
+            return np.interp(np.abs(tilt) * factor, _DENSE, _cumulants(model, bool(tilt[0] > 0)))
         terms = self.logs[None, :] + tilt[:, None] * self.losses[None, :]
         top = terms.max(axis=1)
         cumulants: Floats = top + np.log(np.exp(terms - top[:, None]).sum(axis=1))
         return cumulants
+
+
+@lru_cache(maxsize=4 * _EXPLORED)
+def _cumulants(shape: _Shape, above: bool) -> Floats:
+    """The cumulants at tilts of one sign, for shapes that are modelled on this one."""
+    return shape.cumulant(_DENSE if above else -_DENSE)
 
 
 @lru_cache(maxsize=64)  # claims about one mechanism look at one pair
@@ -327,12 +372,6 @@ def _explore(pair: Pair) -> _Shape:
     masses = np.maximum(masses, 1e-300 * (np.array(points) == 0))  # all may be at +inf
     kept = masses > 0
     return _Shape(np.array(points)[kept], np.log(masses[kept]), rest if rest > 1e-300 else 0.0, atoms, lattice)
-
-
-_MANY: Final = 48
-"""Of more pairs than this not all are explored."""
-_EXPLORED: Final = 24
-"""As many are of those that look alike."""
 
 
 def _shapes(pairs: Sequence[Pair], kinds: Sequence[Any]) -> list[_Shape]:

@@ -972,12 +972,12 @@ def _passes(pair: Pair, delta: arb, digits: int, side: int, start: Fraction | No
     goal = _log(delta)
     with precision(_FIRST_BITS):
         root = start or _crossing(lambda epsilon: _log(pair.worst(rational(epsilon))) - goal, min(digits, 14))
-    root = _refined(pair, delta, root, digits)
+    roots = dict.fromkeys((_refined(pair, delta, root, digits), root))  # near where a profile ends secants may lead astray
     for slack in range(digits + 1, 1, -1):
-        step = max(root, Fraction(1, 10**6)) / 10**slack
-        near = _short(root + side * step, slack + 10)
-        if near >= 0 and holds(near):
-            return near
+        for at in roots:
+            near = _short(at + side * max(at, Fraction(1, 10**6)) / 10**slack, slack + 10)
+            if near >= 0 and holds(near):
+                return near
     return None if side > 0 else Fraction(0)
 
 

@@ -31,6 +31,7 @@ class Places:
     def __init__(self, claim: Claim, alone: Run | None = None) -> None:
         self._claim = claim
         self._runs: dict[str, Run] = {"[]": whole(claim) if alone is None else alone}
+        self._merged: dict[str, tuple[Run, ...]] = {}
 
     def run(self, place: tuple[Any, ...]) -> Run:
         """The run at a place; a first step {"at": values} fixes parameters. Raises CertificateError, Rejected, Undecided."""
@@ -38,9 +39,25 @@ class Places:
             raise CertificateError(f"a place of {len(place)} steps: no mechanism in a certificate is nested more than {MAX_DEPTH} deep.")
         key = json.dumps(list(place))
         if key not in self._runs:
-            fixes = len(place) == 1 and _fixes(place)
-            self._runs[key] = whole(self._at_values(place)) if fixes else run_at(self.run(place[:-1]), place[-1])
+            self._runs[key] = self._step(place)
         return self._runs[key]
+
+    def _step(self, place: tuple[Any, ...]) -> Run:
+        """The run at a place, by its last step: the number of one of the runs that the one above comes to, or of `run_at`."""
+        if len(place) == 1 and _fixes(place):
+            return whole(self._at_values(place))
+        if type(place[-1]) is not int:
+            return run_at(self.run(place[:-1]), place[-1])
+        inner: Run = _listed(self._inside(place[:-1]), place[-1])
+        return replace(inner, times=1)
+
+    def _inside(self, place: tuple[Any, ...]) -> tuple[Run, ...]:
+        """The runs that the run at a place comes to."""
+        key = json.dumps(list(place))
+        if key not in self._merged:
+            run = self.run(place)
+            self._merged[key] = merged(run.part, run.factor)
+        return self._merged[key]
 
     def question(self, place: tuple[Any, ...]) -> Claim:
         """What the rules about single mechanisms are asked of a place: its pure epsilon."""
@@ -74,12 +91,9 @@ def _fixes(place: tuple[Any, ...]) -> bool:
 def run_at(run: Run, step: Any) -> Run:
     """The run one step down from another. Raises CertificateError for a step that leads nowhere, Rejected, Undecided.
 
-    step: the number of one of the runs that it comes to; ONE_STEP; {"part": number} of its parts as they are written; {"choice": number}
+    step: ONE_STEP; SAMPLES; {"part": number} of its parts as they are written; {"choice": number}
     of the pairs of neighbours that parts share; {"pair": neighbours} for a lower bound at one of them; {"noises": number} of noisy keys.
     """
-    if type(step) is int:
-        inner: Run = _listed(merged(run.part, run.factor), step)
-        return replace(inner, times=1)
     if step == ONE_STEP:
         return Run(run.part)
     if step == SAMPLES:
