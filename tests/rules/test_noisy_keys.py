@@ -14,7 +14,7 @@ from dpverify.trusted.combinators.runs import Run
 from dpverify.trusted.kernel.balls import constant, precision
 from dpverify.trusted.kernel.errors import CertificateError, Rejected, Undecided
 from dpverify.trusted.kernel.expr import ONE, parse
-from dpverify.trusted.kernel.model import L1, L2, Claim, Compose, NoisyKeys, Part, Radial, Repeat, Subsample, Translation
+from dpverify.trusted.kernel.model import L1, L2, Claim, Compose, NoisyKeys, Part, Radial, Repeat, Subsample, Table, Translation
 from dpverify.trusted.kernel.proof import Proof
 from dpverify.trusted.theories.selection.rules import noisy_keys
 from tests.refused import Refusals, each, require_refused
@@ -232,6 +232,29 @@ def test_which_keys_are_asked_about_is_chosen_after_what_was_told(thresholds, be
         assert high - low < 1e-3 * truth
         claims = [Claim(mechanism, parse(epsilon), parse(str(truth * share)), order=order) for share in (1.002, 0.998)]
         assert [verify(claim).judgement.verdict for claim in claims] == ["PROVED", "REFUTED"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "threshold", "epsilon"),
+    [
+        ((("1", "0"), ("9/10", "1/10")), 8, "1"),
+        pytest.param((("3/4", "1/8", "1/8"), ("1/5", "3/5", "1/5")), 4, "0", marks=pytest.mark.wide),
+    ],
+)
+def test_the_inputs_of_tables_may_have_the_record_in_either_order(rows, threshold, epsilon):
+    table = Table(tuple(tuple(map(parse, row)) for row in rows))
+    keys, _ = of(WHOLE, threshold, report="keys")
+    mechanism = Compose((Part(Repeat(Part(table), parse("2"))), Part(keys, parse("1"))))
+    noise = law_of_noise(WEIGHTS["discrete Laplace"][1])
+    new, none = told(noise, 1, threshold, "keys"), told(noise, 0, threshold, "keys")
+    laws = [{i: float(Fraction(mass)) for i, mass in enumerate(row) if mass != "0"} for row in rows]
+    for order, pair in (("one-sided", (new, none)), ("reverse", (none, new))):
+        both = [(together([a, a, pair[0]]), together([b, b, pair[1]])) for a, b in itertools.permutations(laws)]
+        truth = max(hockey_stick(first, second, float(Fraction(epsilon))) for first, second in both)
+        low, high = bounds(verify(Claim(mechanism, parse(epsilon), None, order=order)).judgement)
+        assert low <= high and truth <= high + 1e-9
+        below = verify(Claim(mechanism, parse(epsilon), parse(str(truth * 0.999)), order=order)).judgement
+        assert below.verdict != "PROVED"
 
 
 def test_what_is_reached_by_choosing_is_no_pair_to_build_on():

@@ -131,9 +131,8 @@ def _grids(
 
 
 def _grouped(pair: Pair, groups: Sequence[Sequence[int]]) -> Pair:
-    """The greatest of the neighbours that are named, and the greatest of each group for its choices."""
-    every = pair.choices or (pair,)
-    return one_of([greatest([every[move] for move in group]) for group in groups])
+    """The greatest of the neighbours that are named, and the greatest of each group for its choices; a pair without groups as it is."""
+    return one_of([greatest([pair.choices[move] for move in group]) for group in groups]) if groups else pair
 
 
 def _chosen(answers: Sequence[votes.Answer], times: Sequence[int]) -> tuple[list[list[list[int]]], int]:

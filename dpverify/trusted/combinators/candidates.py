@@ -51,8 +51,7 @@ def choices(part: Part) -> tuple[Choice, ...]:
     sampled = any(isinstance(inner, model.Subsample) for inner in mechanisms(part))
     require(bool(spaces), Undecided(f"{NAME}: no parts share their neighbours."))
     linked = [leaf for leaf in leaves(part) if leaf.linked and leaf.space in spaces]
-    # what has an order of its own may have it with the inputs of tables in the one order and in the other
-    oriented = sampled or len(spaces) > 1 or not all(leaf.part.query is None or even(leaf.part.mechanism) for leaf in leaves(part))
+    oriented = sampled or len(spaces) > 1 or not all(_either_way(leaf.part) for leaf in leaves(part))
     convex = all_log_concave(part)
     if len([space for space in spaces if space[0] == "records"]) > 1 and any(space[2] in ("replace", "l1") for space in spaces):
         raise Undecided(f"{NAME}: how differences of several histograms go together is not known.")
@@ -75,6 +74,16 @@ def choices(part: Part) -> tuple[Choice, ...]:
             if len(kept) > MOST_CHOICES:
                 raise Undecided(f"{NAME}: more than {MOST_CHOICES} pairs of neighbours none of which is worse than the others.")
     return tuple(choice for _, choice in kept)
+
+
+def _either_way(part: Part) -> bool:
+    """Whether it certainly loses as much at neighbours in the one order as in the other.
+
+    What has an order of its own, as keys that only one of the two has, may have it with the inputs of tables in either order.
+    """
+    if part.query is not None:
+        return even(part.mechanism)
+    return isinstance(part.mechanism, model.Noise | model.Finite)
 
 
 def mechanisms(part: Part) -> Iterator[Mechanism]:
