@@ -53,7 +53,11 @@ def costs(source: str, claim: Claim) -> tuple[Cost, ...]:
         values = {name: value for name, value in given.items() if not isinstance(value, Domain)}
         domains = {name: value for name, value in given.items() if isinstance(value, Domain)}
         found = compile_program(module, program, values, domains, {}, plain=True)
-        paid = [cost for part in _parts(found) for cost in _paid(found, part, said)]
+        parts = _parts(found)
+        if sum(part["kind"] == "stream" for part in parts) > 1 or _is_filter(compile_program(module, program, values, domains, {})):
+            parts = []  # which loop draws a noise, or how often a step that is charged comes, is not known here
+        different = [part for at, part in enumerate(parts) if part not in parts[:at]]
+        paid = [cost for part in different for cost in _paid(found, dict(part), said, parts.count(part))]
     except (SpecError, Fault, Faulty):
         return ()
     bare = [Cost(line, f"an answer is {what} as it is, without noise.") for line, what in found.bare.items()]
@@ -67,8 +71,13 @@ def _parts(found: Compiled) -> list[dict[str, Any]]:
     return [dict(part) for part in table["parts"]] if table["kind"] == "compose" else [dict(table)]
 
 
-def _paid(found: Compiled, part: dict[str, Any], parameters: Mapping[str, Any]) -> Iterator[Cost]:
-    """What is paid for one of them. Raises SpecError."""
+def _is_filter(found: Compiled) -> bool:
+    """Whether a program spends a budget."""
+    return any(part["kind"] == "filter" for part in _parts(found))
+
+
+def _paid(found: Compiled, part: dict[str, Any], parameters: Mapping[str, Any], times: int) -> Iterator[Cost]:
+    """What is paid for one of them, of which there are so many. Raises SpecError."""
     beside = {key: part.pop(key) for key in _OF_A_CLAIM if key in part}
     named_ = {**parameters, **found.mechanism.get("parameters", {}), **part.pop("parameters", {})}
     if endless := part["kind"] == "stream" and "queries" not in part:
@@ -89,7 +98,8 @@ def _paid(found: Compiled, part: dict[str, Any], parameters: Mapping[str, Any]) 
     lines = sorted({line for _, law, line in found.lines if table_of(law) == noise})
     for line in lines:
         what = "more than any epsilon" if isinstance(upper, Infinite) else format_expr(upper)
-        yield Cost(line, f"{_call(tuple(noise.items()))} costs {what}{_for_what(beside)}.")
+        often = f", {times} times" if times > 1 else ""
+        yield Cost(line, f"{_call(tuple(noise.items()))} costs {what}{_for_what(beside)}{often}.")
 
 
 def _for_what(beside: Mapping[str, Any]) -> str:

@@ -98,6 +98,9 @@ class _Parts:
             known |= noises
             if (report := _kind_of(self.setting, mine)) is None:
                 raise NotOfThisKind("several things are told of the same noise. Draw noise for each of them.")
+            if len({frozenset(other for other in place.after if other.of is not of) for place in mine}) > 1:
+                what = "a noisy list is looked at with different places left out that others chose. Draw noise for each look."
+                raise NotOfThisKind(what)
             table, sensitivity = greatest(self.setting, element, mine[0].sign, report)
             self.parameters |= table.pop("parameters", {})
             found[json.dumps({**table, **sensitivity})] += 1 + max(place.rank for place in mine)

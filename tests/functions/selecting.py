@@ -207,3 +207,12 @@ def lead_and_value(answers, noise):
 def lead_over_the_third(answers, noise):
     noisy = sorted([a + noise.laplace(2) for a in answers], reverse=True)
     return noisy[0] - noisy[2]
+
+
+@dp.program(sensitivity=1)
+def looked_at_with_and_without_a_place_of_another(answers, noise):
+    a = [q + noise.gumbel(2) for q in answers]
+    b = [q + noise.gumbel(1) for q in answers]
+    x = b.index(max(b))
+    y = max([i for i in range(len(answers)) if i != x], key=lambda i: a[i])
+    return x, y, a.index(max(a))

@@ -29,6 +29,7 @@ REFUSED = {
     "the_second_is_left_out": "each once",
     "left_out_by_noise_of_its_own": "how many of the answers are left is not known",
     "left_out_by_answers": "how many of the answers are left is not known",
+    "looked_at_with_and_without_a_place_of_another": "different places left out",
 }
 
 

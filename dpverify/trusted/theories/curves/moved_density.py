@@ -86,7 +86,7 @@ class Density:
 
     def _remembered(self, first: arb, last: arb, program: Callable[[_Piece, arb], arb]) -> arb:
         """What is asked between two points, not balls, is asked for many shifts."""
-        if not (first.is_exact() and last.is_exact()):
+        if not all(x.is_exact() and x.is_finite() for x in (first, last)):
             return self._over(first, last, program)
         key = program, first.man_exp(), last.man_exp()
         if key not in self._known:
