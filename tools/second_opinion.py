@@ -1,6 +1,6 @@
 """Both checkers of certificates on every committed certificate, and on changed ones: where they differ, and what the second decides.
 
-    python tools/second_opinion.py [--changed NUMBER] [NAME...]
+    python tools/second_opinion.py [--changed NUMBER] [--long] [NAME...]
 
 The second checker, checker/, is written from docs/reference/certificates.md and shares nothing with dpverify. They differ where one accepts
 what the other refuses, where both accept with another verdict, or where their enclosures are apart. That the second has not decided is no
@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -45,6 +46,8 @@ FAMILIES = {
 ONCE = 1
 """Changes of each kind, of certificates that take long."""
 LONG = ("worst-output",)
+LONGEST = 2.0
+"""Seconds of CPU above which changes of a certificate are tried with --long alone."""
 OTHER_VERDICT = {"PROVED": "REFUTED", "REFUTED": "PROVED", "UNKNOWN": "PROVED"}
 
 
@@ -129,12 +132,14 @@ def families(data: Mapping[str, Any]) -> list[str]:
     return [data["verdict"], next((name for name, kinds in FAMILIES.items() if kind in kinds), "others")]
 
 
-def run(names: Iterable[str], certificates: Mapping[str, Any], most: int) -> tuple[list[str], Counter[tuple[str, str]]]:
+def run(names: Iterable[str], certificates: Mapping[str, Any], most: int, long: bool) -> tuple[list[str], Counter[tuple[str, str]]]:
     """All differences, and how often which answer was given: of groups of certificates, of rules in pure ones, and of changed ones."""
     differences, counts = list[str](), Counter[tuple[str, str]]()
     for name in names:
         data = certificates[name]
+        begun = time.process_time()
         found = compare(data, committed=True)
+        soon = long or time.process_time() - begun < LONGEST
         differences += [f"{name}: {found.difference}"] if found.difference else []
         group = "pure certificates" if pure(data) else "other certificates"
         counts[group, found.answer.kind] += 1
@@ -143,7 +148,7 @@ def run(names: Iterable[str], certificates: Mapping[str, Any], most: int) -> tup
         for rule in sorted({line["rule"] for line in data["lines"]}) if pure(data) else ():
             counts[f"rule {rule}", found.answer.kind] += 1
         fewer = min(most, ONCE) if costs(data) else most
-        for what, made in changed(name, certificates, fewer) if found.answer.kind == "decided" else ():
+        for what, made in changed(name, certificates, fewer) if soon and found.answer.kind == "decided" else ():
             other = compare(made)
             counts["changed certificates", other.answer.kind] += 1
             differences += [f"{name}, {what}: {other.difference}"] if other.difference else []
@@ -155,9 +160,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="certificates of reports/, without their endings; all where none is named")
     parser.add_argument("--changed", type=int, default=4, help="the most changes of each kind that are tried; one where it takes long")
+    parser.add_argument("--long", action="store_true", help=f"change certificates too that take more than {LONGEST:g} seconds")
     told = parser.parse_args(arguments)
     certificates = judgements.read()
-    differences, counts = run(told.names or sorted(certificates), certificates, told.changed)
+    differences, counts = run(told.names or sorted(certificates), certificates, told.changed, told.long)
     print(f"{'':36}{'decided':>9}{'not':>6}{'refused':>9}")
     often = Counter({group: sum(counts[group, kind] for kind in _KINDS) for group, _ in counts})
     for group in sorted(often, key=lambda group: (group.startswith("rule"), -often[group])):
