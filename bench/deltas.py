@@ -108,7 +108,7 @@ def distributions() -> Iterator[Row]:
 
         def work(pair: Any = pair, times: int = times, epsilon: Any = epsilon, delta: Any = delta, digits: int = digits) -> Any:
             grid = losses.read_grid(propose([pair], [times], epsilon, delta, digits))
-            return losses.upper_sums([(pair, times)], grid), losses.lower_sums([(pair, times)], grid)
+            return losses.upper_sums([([pair], times)], grid), losses.lower_sums([([pair], times)], grid)
 
         (above, below), seconds, load = timed(work)
         with precision(200):

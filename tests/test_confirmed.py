@@ -139,7 +139,7 @@ def test_a_second_checker_that_says_something_else_confirms_nothing(monkeypatch,
 def test_an_answer_that_was_not_waited_for_is_none_to_the_next_question(monkeypatch):
     """Whoever interrupts a question, at whatever place, leaves no answer behind."""
     decided = dp.verify(dp.laplace(scale=1), sensitivity=1, epsilon=1).certificate
-    t_noise = dp.radial("(1 + r**2/12)**(-2)", norm="l2", dimension=1)  # a curve that the second checker does not know
+    t_noise = dp.radial("(1 + r**2/12)**(-2)", norm="l2", dimension=3)  # a curve that the second checker does not know
     other = dp.verify(t_noise, sensitivity=1, epsilon="1/10", delta="1/5").certificate
     checker = confirmed.SecondChecker()
     assert checker.verdict(decided) == "PROVED"

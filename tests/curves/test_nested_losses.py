@@ -147,7 +147,7 @@ def test_masses_with_more_than_all_of_the_other_side_still_bound_from_below():
     pair = Pair(small := lambda e: (-((e - rational(F(1, 2000))) / 2).expm1()).max(arb(0)), small)
     grid = losses.read_grid(FORGED)
     with precision(BITS):
-        masses = losses.lower_sums([(pair, 2)], grid)
+        masses = losses.lower_sums([([pair], 2)], grid)
         places = (masses.start + j * masses.spacing for j in range(masses.masses.length()))
         other = sum(rational(F(int(m), 2**128)) * (-rational(place)).exp() for m, place in zip(masses.masses.coeffs(), places, strict=True))
         assert other > arb("1.12")  # or the test has lost its point
