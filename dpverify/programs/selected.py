@@ -58,6 +58,16 @@ def whole(setting: Setting, found: Sequence[Followed], generator: bool) -> Vecto
     return of
 
 
+def _is_any(place: Place) -> bool:
+    """Whether it stands for any of some places, of which it may be one."""
+    return any(other.of is place.of and other.rank == place.rank for other in place.after)
+
+
+def _others_left_out(place: Place) -> frozenset[Place]:
+    """What was chosen from other lists and is left out of this one."""
+    return frozenset(other for other in place.after if other.of is not place.of)
+
+
 def _is_gumbel(setting: Setting, place: Place) -> bool:
     """Whether each of the noisy answers has Gumbel noise of its own."""
     element = setting.shared.elements.get(id(place.of))
@@ -98,7 +108,7 @@ class _Parts:
             known |= noises
             if (report := _kind_of(self.setting, mine)) is None:
                 raise NotOfThisKind("several things are told of the same noise. Draw noise for each of them.")
-            if len({frozenset(other for other in place.after if other.of is not of) for place in mine}) > 1:
+            if len({_others_left_out(place) for place in mine if not _is_any(place)}) > 1:
                 what = "a noisy list is looked at with different places left out that others chose. Draw noise for each look."
                 raise NotOfThisKind(what)
             table, sensitivity = greatest(self.setting, element, mine[0].sign, report)
