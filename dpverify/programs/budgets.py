@@ -19,7 +19,7 @@ from dpverify.programs.told import RETURNED, item, numbers
 from dpverify.programs.values import Items, Law
 from dpverify.trusted.kernel.compare import certainly_le, certainly_lt
 from dpverify.trusted.kernel.errors import ExprError
-from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, add, div, format_expr, mul, num, parse, power, sqrt, symbols
+from dpverify.trusted.kernel.expr import ONE, ZERO, Expr, Num, add, div, format_expr, mul, num, parse, power, sqrt, symbols
 from dpverify.trusted.kernel.model import Domain
 
 PURE: Final = frozenset({"laplace", "discrete_laplace"})
@@ -65,6 +65,8 @@ def filtered(setting: Setting, machine: Machine) -> Spending | None:
     names = {str(table_of(law)["name"]) for law in laws}
     if not laws or len({is_whole(law) for law in laws}) > 1:
         return None
+    if is_whole(laws[0]) and not (isinstance(found, Num) and found.value.denominator == 1):
+        return None  # integers that move by less than 1 do not move, and what is no integer is told by such noise
     measure = "epsilon" if names <= PURE else "gdp" if names == {"gaussian"} else "zcdp"
     costs = [
         (way, add(*(_cost(law, mul(num(moved), found), measure) for law, moved in each)), (FIRST, True) in place)

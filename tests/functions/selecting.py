@@ -216,3 +216,16 @@ def looked_at_with_and_without_a_place_of_another(answers, noise):
     x = b.index(max(b))
     y = max([i for i in range(len(answers)) if i != x], key=lambda i: a[i])
     return x, y, a.index(max(a))
+
+
+@dp.program(sensitivity="1/2")
+def integers_for_answers_that_move_by_halves(answers, noise):
+    left, rough = 4, True
+    for answer in answers:
+        cost = 1 if rough else 2
+        if left < cost:
+            return
+        left -= cost
+        told = answer + noise.discrete_laplace(4 / cost)
+        yield told
+        rough = told >= 10

@@ -112,3 +112,8 @@ def test_budgets_of_gaussian_noise_are_sums_of_squares():
 def test_what_is_not_charged_is_no_budget(name):
     program = PROGRAMS[name]
     assert dp.verify(program, zcdp=100).verdict != "PROVED"
+
+
+def test_noise_on_the_integers_charges_nothing_for_answers_that_move_by_less_than_1():
+    """They are equal, or no integers, which such noise tells apart for certain."""
+    assert dp.verify(PROGRAMS["integers_for_answers_that_move_by_halves"], epsilon=3).verdict != "PROVED"

@@ -66,7 +66,7 @@ def _below(answers: Sequence[votes.Answer], counts: Sequence[int], told: Evidenc
         each = [to_whole(copies, "at", NAME, 1, count) for _, copies in at]
         require(sum(each) == count, Rejected(NAME, "at", "it does not say of each copy of a list at which neighbour it is"))
         parts, times = [*parts, *(curve(answer, move) for move, _ in at)], [*times, *each]
-    return loss_distribution.distributions(parts, times, told).lower
+    return loss_distribution.distributions(parts, times, told, seen=False).lower
 
 
 def curve(answer: votes.Answer, move: object) -> Curve:
