@@ -12,12 +12,15 @@ from dpverify.evidence.collected import SINGLE, by_name, read
 FOLDER = Path(__file__).parents[1] / "reports" / "certificates"
 DEAR = (
     "compose_exponential", "compose_kernels", "delta_above_threshold_at_most", "delta_above_threshold_gaussian",
-    "delta_above_threshold_mixed", "delta_several_modes", "delta_zero_inside", "exponential_any_scores_zcdp", "least_error_parities",
-    "least_error_prefix_sums", "nested_sampling", "noisy_max_two_cauchy", "permute_and_flip_zcdp", "process_sequences",
-    "stream_heavy_tails", "stream_range_between_bounds", "threshold_of_words",
+    "delta_above_threshold_mixed", "delta_gaussian_mixture", "delta_several_modes", "delta_zero_inside", "exponential_any_scores_zcdp",
+    "least_error_parities", "least_error_prefix_sums", "nested_sampling", "noisy_max_two_cauchy", "noisy_votes_of_three_answers",
+    "permute_and_flip_zcdp", "pipeline", "process_sequences", "shuffle_answers", "smooth_fourth_power", "stream_heavy_tails",
+    "stream_range_between_bounds", "stream_range_gaussian", "threshold_of_words",
 )  # fmt: skip
 """Mechanisms whose certificates take a second or more to be judged, or to be changed and judged."""
-DEAREST = ("delta_zero_inside", "least_error_prefix_sums", "noisy_max_two_cauchy", "shuffle_response", "smooth_gaussian")
+DEAREST = (
+    "delta_zero_inside", "least_error_prefix_sums", "noisy_max_two_cauchy", "shuffle_answers", "shuffle_response", "smooth_gaussian",
+)  # fmt: skip
 """Mechanisms whose certificates take seconds to be changed and judged; each of their rules has a table of refusals of its own."""
 
 

@@ -75,7 +75,6 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_collection_finish(session):
     """What is collected stays to the end: the collector of cycles need not go through it again and again."""
-    gc.collect()
     gc.freeze()
 
 

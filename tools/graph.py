@@ -149,18 +149,21 @@ def _imported(tree: ast.Module, package: str) -> Iterator[tuple[str | None, int,
 
     A name that ends with a dot is the beginning of one, None one that is not written.
     """
-    inside = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) for inner in ast.walk(node)}
-    for node in ast.walk(tree):
+    left: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while left:
+        node, inside = left.pop()
+        inside = inside or isinstance(node, ast.FunctionDef)
+        left += ((below, inside) for below in ast.iter_child_nodes(node))
         if isinstance(node, ast.Import):
-            yield from ((alias.name, node.lineno, id(node) in inside) for alias in node.names)
+            yield from ((alias.name, node.lineno, inside) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(package.split(".")[: len(package.split(".")) + 1 - node.level]) if node.level else ""
             source = ".".join(part for part in (base, node.module) if part)
-            yield from ((f"{source}.{alias.name}", node.lineno, id(node) in inside) for alias in node.names)
+            yield from ((f"{source}.{alias.name}", node.lineno, inside) for alias in node.names)
         elif isinstance(node, ast.Call) and node.args:
             called = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
             if called in BY_NAME:
-                yield _written(node.args[0]), node.lineno, id(node) in inside
+                yield _written(node.args[0]), node.lineno, inside
 
 
 def _written(name: ast.expr) -> str | None:

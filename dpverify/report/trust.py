@@ -72,13 +72,16 @@ def _imported(module: str) -> tuple[str, ...]:
 
 def _imports(tree: ast.Module) -> Iterator[str]:
     """What is imported at the top: what is imported in functions is loaded where a claim needs it, and recorded."""
-    unseen = {id(inner) for node in ast.walk(tree) if _on_need(node) for inner in ast.walk(node)}
-    for node in ast.walk(tree):
-        if id(node) not in unseen and isinstance(node, ast.ImportFrom) and node.module is not None and node.module.startswith(TRUSTED):
+    left: list[ast.AST] = [tree]
+    while left:
+        node = left.pop(0)
+        if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.startswith(TRUSTED):
             yield from _packages(node.module)
             for alias in node.names:
                 if _file(f"{node.module}.{alias.name}").exists():
                     yield f"{node.module}.{alias.name}"
+        elif isinstance(node, ast.stmt | ast.Module):
+            left += (below for below in ast.iter_child_nodes(node) if not _on_need(below))
 
 
 def _on_need(node: ast.AST) -> bool:
