@@ -54,7 +54,7 @@ _FINE: Final = Fraction(1, 2**24)
 _LONG: Final = Fraction(1, 8)
 """The length of a line, as a share of an interval."""
 _AGAIN: Final = 3
-"""After so many thirds the lines are looked at again, for another atom may have been beside this one."""
+"""After so many parts the lines are looked at again, for another atom may have been beside this one."""
 _MISSED: Final = 1e-12
 """Of the mass, where atoms are all."""
 _FINEST: Final = Fraction(1, 10**6)
@@ -70,6 +70,8 @@ _MOST_TAIL: Final = 1060
 """Bits of a tail that is still a float."""
 _SPACING_BITS: Final = 8
 _FIRST_LOOKS: Final = 6
+_SPLIT: Final = (Fraction(15, 32), Fraction(21, 32))
+"""Where an interval is split that may hold a single loss: not in its middle, where losses are that are simple."""
 _DENSER: Final = 1.2
 """How much denser than the cells around it a cell is in which a loss holds much mass by itself, at least."""
 _FIRST_DOUBLING: Final = 6
@@ -461,18 +463,20 @@ def _narrowed(pair: Pair, left: Fraction, right: Fraction, least: float) -> Frac
         return None
     shorter = 0
     while right - left > Fraction(1, 2**90):
-        around = _where_lines_meet(pair, left, right, least) if shorter % _AGAIN == 0 else None
-        if around is not None:
-            left, right = around
-            continue
-        thirds = (right - left) / 3
-        parts = [(left, right - thirds), (left + thirds, right)]
-        weights = [_mass(pair, low, high) for low, high in parts]
-        better = int(weights[1] > weights[0])
-        if not weights[better] >= least:
-            return None
-        left, right = parts[better]
+        if shorter % _AGAIN == 0:
+            left, right = _where_lines_meet(pair, left, right, least) or (left, right)
+            rise, fall = _outer_slopes(pair, left, right)
         shorter += 1
+        reach, scale = (right - left) / 128, rational(left).exp()
+        for part in _SPLIT:
+            middle = left + part * (right - left)
+            slope = _slope(pair, middle - reach, middle + reach)
+            before, after = _float((rise - slope) * scale), _float((slope - fall) * scale)
+            if min(before, after) <= max(before, after) / 16:
+                break  # else the slope may be across a single loss
+        if not max(before, after) >= least or min(before, after) < -least / 8:  # a mass below 0: the curve is not known so finely
+            return None
+        left, right, rise, fall = (left, middle, rise, slope) if before >= after else (middle, right, slope, fall)
     middle = (left + right) / 2
     simple = middle.limit_denominator(10**9)
     return simple if abs(simple - middle) < Fraction(1, 2**80) else Fraction(math.floor(middle * 2**90), 2**90)
@@ -542,11 +546,20 @@ def _far(lowers: Sequence[Pair], end: Fraction, tail: float) -> int:
 
 def _mass(pair: Pair, left: Fraction, right: Fraction) -> float:
     """About the mass of P at losses between two: the kink of H, from the chords on either side."""
+    rise, fall = _outer_slopes(pair, left, right)
+    return _float((rise - fall) * rational(left).exp())
+
+
+def _outer_slopes(pair: Pair, left: Fraction, right: Fraction) -> tuple[arb, arb]:
+    """How fast H falls just before an interval of losses, and just after it."""
     margin = (right - left) / 64
-    before, here, there, after = (rational(point) for point in (left - margin, left, right, right + margin))
-    rise = (pair.delta(before) - pair.delta(here)) / (here.exp() - before.exp())
-    fall = (pair.delta(there) - pair.delta(after)) / (after.exp() - there.exp())
-    return _float((rise - fall) * here.exp())
+    return _slope(pair, left - margin, left), _slope(pair, right, right + margin)
+
+
+def _slope(pair: Pair, left: Fraction, right: Fraction) -> arb:
+    """How fast H falls between two losses, as a function of their exponential."""
+    here, there = rational(left), rational(right)
+    return (pair.delta(here) - pair.delta(there)) / (there.exp() - here.exp())
 
 
 def _strides(shape: _Shape, tilts: Sequence[float], step: Fraction, ends: tuple[int, int]) -> tuple[tuple[int, int], ...]:
